@@ -22,8 +22,8 @@ class Weights(NamedTuple):
 
     input: Array
     state: Array
-    input_bias: Array | None
-    state_bias: Array | None
+    input_bias: Array | None = None
+    state_bias: Array | None = None
 
 
 class Run(NamedTuple):

@@ -26,7 +26,13 @@ def flattened(value: Any) -> list[Any]:
     """The arrays alone."""
     if not isinstance(value, (tuple, list)):
         return [value]
-    return [array for entry in value for array in flattened(entry)]
+    found = []
+    for entry in value:
+        if isinstance(entry, (tuple, list)):
+            found += flattened(entry)
+        else:
+            found.append(entry)
+    return found
 
 
 def as_tuples(value: Any) -> Any:
@@ -37,7 +43,7 @@ def as_tuples(value: Any) -> Any:
 def rebuilt(value: Any, arrays: Iterator[Any]) -> Any:
     """Other arrays in the same tuples."""
     if isinstance(value, (tuple, list)):
-        return tuple(rebuilt(entry, arrays) for entry in value)
+        return tuple([rebuilt(entry, arrays) for entry in value])
     return next(arrays)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from functools import lru_cache
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -27,6 +28,14 @@ class Saved(NamedTuple):
 
 def _check_start(cell: Any, x: Array, start: Sequence[Array], count: int, name: str) -> int:
     """The number of units; raises unless input and states fit."""
+    shape = start[0].shape
+    if (
+        len(shape) == x.ndim == 3
+        and shape[:2] == (count, x.shape[1])
+        and start[-1].shape == shape
+        and shape[2] * x.shape[2]
+    ):
+        return int(shape[2])
     if x.ndim != 3 or not x.shape[2]:
         raise Unfit("x", "time x batch x features", f"shape {tuple(x.shape)}")
     for i, state in enumerate(start):
@@ -45,27 +54,41 @@ _NAMES = ("w_ih", "w_hh", "b_ih", "b_hh")
 
 def _weights(cell: Any, parameters: Any, sizes: Sequence[int], directions: int) -> list[Weights]:
     """The parameters of each direction of each layer, whose shapes are right."""
-    layers, units, features = sizes
     flat = flattened(parameters)
-    each, rest = divmod(len(flat), layers * directions)
-    if rest or each not in (2, 4):
-        count = layers * directions
-        wanted = f"{count} times (w_ih, w_hh, b_ih, b_hh), or (w_ih, w_hh)"
-        raise Unfit("parameters", wanted, f"{len(flat)} arrays")
-    rows = cell.gates * units
-    made = []
-    for i in range(layers * directions):
+    wanted = _shapes(cell.gates, *sizes, directions, len(flat))
+    if tuple([array.shape for array in flat]) != wanted:
+        _refuse(parameters, wanted, sizes[0] * directions, directions)
+    each = len(flat) // (sizes[0] * directions)
+    return [Weights(*flat[i : i + each]) for i in range(0, len(flat), each)]
+
+
+@lru_cache(maxsize=256)
+def _shapes(
+    gates: int, layers: int, units: int, features: int, directions: int, count: int
+) -> tuple[tuple[int, ...], ...] | None:
+    """The shapes of so many parameters, in their order; None if there is another number of them."""
+    runs = layers * directions
+    if count not in (2 * runs, 4 * runs):
+        return None
+    rows, found = gates * units, []
+    for i in range(runs):
         inputs = features if i < directions else directions * units
-        shapes = ((rows, inputs), (rows, units), (rows,), (rows,))
-        own = flat[i * each : (i + 1) * each]
-        for j, (array, name, shape) in enumerate(zip(own, _NAMES, shapes, strict=False)):
-            if array.shape != shape:
-                path, _ = list(leaves("parameters", parameters))[i * each + j]
-                place = f"layer {i // directions}" + (", in reverse" if i % directions else "")
-                wanted = f"{name} of {place}: shape {shape}"
-                raise Unfit(path, wanted, f"shape {tuple(array.shape)}")
-        made.append(Weights(*own, *[None] * (4 - each)))
-    return made
+        found += [(rows, inputs), (rows, units), (rows,), (rows,)][: count // runs]
+    return tuple(found)
+
+
+def _refuse(parameters: Any, wanted: Any, runs: int, directions: int) -> NoReturn:
+    """Raises for the first of the parameters that has not the shape that is wanted of it."""
+    flat = list(leaves("parameters", parameters))
+    if wanted is None:
+        count = f"{runs} times (w_ih, w_hh, b_ih, b_hh), or (w_ih, w_hh)"
+        raise Unfit("parameters", count, f"{len(flat)} arrays")
+    each = len(flat) // runs
+    number = next(n for n, (_, array) in enumerate(flat) if array.shape != wanted[n])
+    i, path, array = number // each, *flat[number]
+    place = f"layer {i // directions}" + (", in reverse" if i % directions else "")
+    shape = f"{_NAMES[number % each]} of {place}: shape {wanted[number]}"
+    raise Unfit(path, shape, f"shape {tuple(array.shape)}")
 
 
 def forward(
@@ -85,7 +108,7 @@ def forward(
         runs.append([])
         for direction in range(directions):
             i = layer * directions + direction
-            first = [xp.ascontiguousarray(state[i]) for state in start]
+            first = [state[i] for state in start]
             run = cell.run(weights[i], output, first, direction == 1)
             runs[-1].append(run)
             last[0][i] = run.states[0 if run.reverse else -1]
