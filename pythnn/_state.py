@@ -105,7 +105,8 @@ class State(Closing):
         "auto" takes the one that is expected to be the fastest. Winograd's are for kernels of 3x3,
         also dilated or with taps in depth, with stride 1: "winograd" computes 2x2 results at a
         time, "winograd4" 4x4, with fewer multiplications and larger errors. "winograd" is also for
-        three frames (output and gradInput). Both are "auto" for the rest, but for
+        three frames (output and gradInput), "winograd4" also for kernels of 5x5 and of 2x2, with
+        errors of the same size. Both are "auto" for the rest, but for
         :mod:`pythnn.functional`, which refuses a name that does not apply. There, instead of an
         algorithm, this can say how to choose one: "guess_once" and "time_once" choose at the first
         call and keep to it where it applies, "guess_on_shape_change" and "time_on_shape_change" for

@@ -40,7 +40,8 @@ __all__ = [
 
 _NAMED = ("gemm", "direct", "winograd", "winograd4")
 """The algorithms that the CPU has."""
-_WINOGRAD = ("winograd", "winograd4")
+_WINOGRAD = {"winograd": (3,), "winograd4": (2, 3, 5)}
+"""The kernels, taps by taps, that tiles of Winograd's algorithms are for."""
 _FOURIER = ("fft", "fft_tiling")
 _ON_DEVICE = 0
 """Threads of a measured time, where a device took it."""
@@ -134,8 +135,9 @@ def _why_not(problem: Problem, name: str, accuracy: Accuracy) -> str:
         return "which only cuDNN has: for arrays in the CPU's memory there are no transforms"
     if name in CUDNN_NAMES:
         return "which is for arrays on a CUDA device"
-    if name in _WINOGRAD and kernel != (3, 3):
-        return f"which needs kernels of 3 x 3, for one of {kernel[0]} x {kernel[1]}"
+    if name in _WINOGRAD and kernel not in [(taps, taps) for taps in _WINOGRAD[name]]:
+        sizes = " or ".join(f"{taps} x {taps}" for taps in _WINOGRAD[name])
+        return f"which needs kernels of {sizes}, for one of {kernel[0]} x {kernel[1]}"
     if name in _WINOGRAD and stride != (1, 1, 1):
         return "which needs a stride of 1"
     if name == "winograd4" and accuracy == "high":

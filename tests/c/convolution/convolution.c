@@ -19,6 +19,7 @@
 #include "definition.h"
 #include "parts.h"
 #include "timings.h"
+#include "transforms.h"
 #include "work/caches.h"
 
 /* ---- Unfolding ------------------------------------------------------------------------------- */
@@ -419,6 +420,7 @@ int main(int argc, char **argv)
   const int geometries = argc > 1 ? atoi(argv[1]) : 200;
   const size_t limits[] = {64 << 10, 200000, 8 << 20};
   catchErrors();
+  makeTransforms();
   THNNState *state = THNN_State_new();
   testPlans(state);
   testLarge(state);

@@ -129,6 +129,7 @@ THNNConvolution randomGeometry(void)
 {
   const int64_t imagePlanes[] = {1, 2, 3, 5, 8, 17, 33},
                 mapPlanes[] = {1, 2, 3, 7, 9, 16, 17, 35, 70};
+  const int64_t winogradTaps[] = {3, 3, 3, 3, 2, 5};
   const int dimensions = (int)randomBetween(1, 3);
   const int64_t largest[] = {0, 120, 16, 7};
   THNNConvolution g = {.batch = randomBetween(0, 1) ? 1 : randomBetween(2, 7),
@@ -147,10 +148,11 @@ THNNConvolution randomGeometry(void)
       g.output[i] = g.input[i];
     }
   else if (dimensions >= 2 && !randomBetween(0, 3)) /* for Winograd's algorithm */
-    for (int i = 1; i < 3; i++) {
-      g.kernel[i] = 3;
+    for (int i = 1, taps = (int)winogradTaps[randomBetween(0, 5)]; i < 3; i++) {
+      g.kernel[i] = taps;
       g.stride[0] = g.stride[i] = 1;
-      const int64_t reach = 2 * (g.dilation[i] = randomBetween(0, 1) ? 1 : randomBetween(2, 6));
+      g.dilation[i] = randomBetween(0, 1) ? 1 : randomBetween(2, 6);
+      const int64_t reach = (taps - 1) * g.dilation[i];
       g.pad[i] = g.input[i] <= reach ? reach : randomBetween(0, reach + 1);
       g.output[i] = g.input[i] + 2 * g.pad[i] - reach;
     }

@@ -68,7 +68,7 @@ static double largestError(const real *result, const double *wanted, const doubl
   return largest;
 }
 
-enum { MOST_ROWS = 16 };
+enum { MOST_ROWS = 20 };
 
 /* How often each row of the engine's table was met in each part; and Winograd's algorithm with weights
  * that are transformed once (or weight gradients with several shares) and otherwise, and weight
@@ -80,12 +80,16 @@ bool isWinograd(const THNNConvolutionPlan *plan)
   return strncmp(plan->chosen.algorithm->name, "winograd", strlen("winograd")) == 0;
 }
 
-/* The sizes of what the plan's algorithm sums up: among those of the definition, of Winograd's algorithm
- * with tiles of 2x2, and of 4x4. */
+/* The sizes of what the plan's algorithm sums up: those of the definition, or those of one of the
+ * `transforms`, whose names these are. */
 static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *sizes)
 {
-  const bool four = strchr(plan->chosen.algorithm->name, '4') != NULL;
-  return sizes[isWinograd(plan) ? four ? 2 : 1 : 0];
+  static const char *const names[TRANSFORMS] = {"", "4", "25", "42"};
+  const char *name = plan->chosen.algorithm->name;
+  int i = 0;
+  while (isWinograd(plan) && strcmp(name + strcspn(name, "0123456789"), names[i++]) != 0) {
+  }
+  return sizes[i];
 }
 
 bool isRow(const THNNConvolutionPlan *plan, const char *name)
@@ -216,14 +220,14 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
   }
   if (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
     addPlanes(g, of.map, wanted + weightSize(g), size + weightSize(g));
-  double *sizes[3] = {size};
-  for (int i = 0; i < 2; i++) {
+  double *sizes[1 + TRANSFORMS] = {size};
+  for (int i = 0; i < TRANSFORMS; i++) {
     sizes[i + 1] = calloc((size_t)of.results, sizeof(double));
     memcpy(sizes[i + 1], size, (size_t)of.results * sizeof(double));
-    if (isForWinograd(g))
+    if (areFor(&transforms[i], g))
       (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT
            ? addTransformedWeightSizes
-           : addTransformedSizes)(&TRANSFORMS[i], g, &of, sizes[i + 1]);
+           : addTransformedSizes)(&transforms[i], g, &of, sizes[i + 1]);
   }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
@@ -236,7 +240,7 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
   of.keeps = of.part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
   if (of.keeps)
     testRows(g, &of, wanted, sizes, state);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i <= TRANSFORMS; i++)
     free(sizes[i]);
   free(wanted);
 }

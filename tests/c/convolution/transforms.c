@@ -3,37 +3,58 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_SEEN = 6, MOST_NUMBERS = MOST_SEEN * MOST_SEEN };
 #define NEAR 0.70710678118654752
 #define FAR 1.41421356237309505
-const Transforms TRANSFORMS[] = {
-    {.side = 2,
-     .elements = (const double[]){1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1},
-     .taps = (const double[]){1, 0, 0, .5, .5, .5, .5, .5, .5, 0, 0, 1},
-     .results = (const double[]){1, 1, 1, 0, 0, 1, 1, 1},
-     .gradients = (const double[]){1, 0, .5, .5, .5, .5, 0, 1},
-     .toTaps = (const double[]){1, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 1}},
-    {.side = 4,
-     .elements =
-         (const double[]){1, 0,    2.5, 0,   1, 0, 0, FAR,  2,  NEAR, 1, 0, 0, FAR, 2, NEAR, 1, 0,
-                          0, NEAR, .5,  FAR, 1, 0, 0, NEAR, .5, FAR,  1, 0, 0, 1,   0, 2.5,  0, 1},
-     .taps = (const double[]){1, 0, 0, 2. / 3, NEAR * 2 / 3, 1. / 3, 2. / 3, NEAR * 2 / 3, 1. / 3,
-                              1. / 6, FAR / 6, 1. / 3, 1. / 6, FAR / 6, 1. / 3, 0, 0, 1},
-     .results = (const double[]){1, 1,  1,  1, 1, 0, 0, NEAR,     NEAR,     FAR,     FAR,     0,
-                                 0, .5, .5, 2, 2, 0, 0, NEAR / 2, NEAR / 2, FAR * 2, FAR * 2, 1},
-     .gradients = (const double[]){1,      0,
-                                   0,      0,
-                                   2. / 3, NEAR * 2 / 3,
-                                   1. / 3, NEAR / 3,
-                                   2. / 3, NEAR * 2 / 3,
-                                   1. / 3, NEAR / 3,
-                                   1. / 6, FAR / 6,
-                                   1. / 3, FAR / 3,
-                                   1. / 6, FAR / 6,
-                                   1. / 3, FAR / 3,
-                                   0,      0,
-                                   0,      1},
-     .toTaps = (const double[]){1, 1, 1, 1, 1, 0, 0, NEAR, NEAR, FAR, FAR, 0, 0, .5, .5, 2, 2, 1}}};
+Transforms transforms[TRANSFORMS] = {{.side = 2, .taps = 3, .point = {0, 1, -1}},
+                                     {.side = 4, .taps = 3, .point = {0, NEAR, -NEAR, FAR, -FAR}},
+                                     {.side = 2, .taps = 5, .point = {0, NEAR, -NEAR, FAR, -FAR}},
+                                     {.side = 4, .taps = 2, .point = {0, 0.5, -1, 2}}};
+
+static int seenBy(const Transforms *t)
+{
+  return t->side + t->taps - 1;
+}
+
+/* The sizes of the coefficients of the product over all points q but number `without` of x - q. */
+static void polynomialSizes(const Transforms *t, int without, double *size)
+{
+  const int points = seenBy(t) - 1;
+  double c[MOST_SEEN + 1] = {1};
+  for (int q = 0; q < points; q++)
+    for (int k = MOST_SEEN; q != without && k >= 0; k--)
+      c[k] = (k > 0 ? c[k - 1] : 0) - t->point[q] * c[k];
+  for (int k = 0; k <= points; k++)
+    size[k] = fabs(c[k]);
+}
+
+/* The sizes of the powers of the points from 0 to count - 1, from[point][power], divided by the
+ * products of differences, and to[power][point]. */
+static void powerSizes(const Transforms *t, int count, double *from, double *to)
+{
+  const int seen = seenBy(t);
+  for (int p = 0; p < seen; p++) {
+    double power = 1, divisor = 1;
+    for (int q = 0; p < seen - 1 && q < seen - 1; q++)
+      divisor *= q == p ? 1 : fabs(t->point[p] - t->point[q]);
+    for (int k = 0; k < count; k++) {
+      const double size = p < seen - 1 ? power : k == count - 1;
+      from[p * count + k] = size / divisor;
+      to[k * seen + p] = size;
+      power *= p < seen - 1 ? fabs(t->point[p]) : 0;
+    }
+  }
+}
+
+void makeTransforms(void)
+{
+  for (int i = 0; i < TRANSFORMS; i++) {
+    Transforms *t = &transforms[i];
+    for (int p = 0; p < seenBy(t); p++)
+      polynomialSizes(t, p, t->elements + p * seenBy(t));
+    powerSizes(t, t->taps, t->fromTaps, t->toTaps);
+    powerSizes(t, t->side, t->gradients, t->results);
+  }
+}
 
 /* number[p][q] = the sum over i, j of from[p][i] * |x[i][j]| * from[q][j] */
 static void transformSizes(int seen, int n, const double *from, const double *x, double *number)
@@ -48,12 +69,12 @@ static void transformSizes(int seen, int n, const double *from, const double *x,
     }
 }
 
-bool isForWinograd(const THNNConvolution *g)
+bool areFor(const Transforms *t, const THNNConvolution *g)
 {
-  bool is = g->stride[0] == 1;
+  bool are = g->stride[0] == 1;
   for (int i = 1; i < 3; i++)
-    is = is && g->kernel[i] == 3 && g->stride[i] == 1;
-  return is;
+    are = are && g->kernel[i] == t->taps && g->stride[i] == 1;
+  return are;
 }
 
 /* The first position behind `at` in one dimension where a tile of `side` begins: those that lie a step, the
@@ -83,7 +104,7 @@ static void addTileSizes(const Transforms *t, int64_t slices, const double *weig
                          const double *tiles, const int64_t *size, const int64_t *step, int64_t row,
                          int64_t column, double *plane)
 {
-  const int seen = t->side + 2, numbers = seen * seen;
+  const int seen = seenBy(t), numbers = seen * seen;
   double sum[MOST_NUMBERS] = {0};
   for (int64_t i = 0; i < slices * numbers; i++)
     sum[i % numbers] += weights[i] * tiles[i];
@@ -97,26 +118,26 @@ static void addTileSizes(const Transforms *t, int64_t slices, const double *weig
 void addTransformedSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
                          double *size)
 {
-  const int seen = t->side + 2, numbers = seen * seen;
+  const int seen = seenBy(t), numbers = seen * seen, taps = t->taps, filter = taps * taps;
   const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
   const int64_t sources = forward ? g->inputPlanes : g->outputPlanes;
   const int64_t results = forward ? g->outputPlanes : g->inputPlanes;
   const int64_t *from = forward ? g->input : g->output, *to = forward ? g->output : g->input;
   const int64_t depth = g->kernel[0], slices = sources * depth;
   const int64_t *step = g->dilation;
-  const int64_t pad[] = {forward ? g->pad[1] : 2 * step[1] - g->pad[1],
-                         forward ? g->pad[2] : 2 * step[2] - g->pad[2]};
+  const int64_t pad[] = {forward ? g->pad[1] : (taps - 1) * step[1] - g->pad[1],
+                         forward ? g->pad[2] : (taps - 1) * step[2] - g->pad[2]};
   const real *source = forward ? of->image : of->map;
   double *weights = calloc((size_t)(results * slices * numbers), sizeof(double));
   double *tiles = calloc((size_t)(slices * numbers), sizeof(double));
   for (int64_t r = 0; r < results; r++)
     for (int64_t s = 0; s < slices; s++) {
       const int64_t planes = forward ? r * sources + s / depth : s / depth * results + r;
-      const real *filter = of->weight + (planes * depth + s % depth) * 9;
-      double taps[9];
-      for (int i = 0; i < 9; i++)
-        taps[i] = filter[forward ? i : 8 - i];
-      transformSizes(seen, 3, t->taps, taps, weights + (r * slices + s) * numbers);
+      const real *given = of->weight + (planes * depth + s % depth) * filter;
+      double tap[MOST_NUMBERS];
+      for (int i = 0; i < filter; i++)
+        tap[i] = given[forward ? i : filter - 1 - i];
+      transformSizes(seen, taps, t->fromTaps, tap, weights + (r * slices + s) * numbers);
     }
   for (int64_t n = 0; n < g->batch * to[0]; n++)
     for (int64_t row = 0; row < to[1]; row = nextTile(t->side, row, step[1]))
@@ -140,7 +161,7 @@ void addTransformedSizes(const Transforms *t, const THNNConvolution *g, const Co
 void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
                                double *size)
 {
-  const int seen = t->side + 2, count = seen * seen;
+  const int seen = seenBy(t), count = seen * seen, taps = t->taps, filter = taps * taps;
   const int64_t depth = g->kernel[0], slices = g->inputPlanes * depth, maps = g->outputPlanes;
   double *elements = calloc((size_t)(slices * count), sizeof(double));
   double *numbers = calloc((size_t)(maps * slices * count), sizeof(double));
@@ -164,10 +185,10 @@ void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g, co
             numbers[m * slices * count + i] += gradients[i % count] * elements[i];
         }
       }
-  for (int64_t i = 0; i < maps * slices * 9; i++)
+  for (int64_t i = 0; i < maps * slices * filter; i++)
     for (int k = 0; k < count; k++)
-      size[i] += t->toTaps[i % 9 / 3 * seen + k / seen] * numbers[i / 9 * count + k] *
-                 t->toTaps[i % 3 * seen + k % seen];
+      size[i] += t->toTaps[i % filter / taps * seen + k / seen] * numbers[i / filter * count + k] *
+                 t->toTaps[i % taps * seen + k % seen];
   free(elements);
   free(numbers);
 }

@@ -4,20 +4,27 @@
 
 #include "definition.h"
 
-/* The absolute values of one algorithm's matrices along one dimension: of the side + 2 elements that a
- * tile of `side` results sees, and of three taps, to coefficients; of coefficients to results; and of
- * F(3, side), which makes weight gradients: of a tile of gradients to coefficients, and of these to
- * taps. */
+/* The absolute values of one algorithm's matrices along one dimension: of the elements that a tile of
+ * `side` results sees, and of taps, to coefficients; of coefficients to results; and of the algorithm
+ * that makes weight gradients: of a tile of gradients to coefficients, and of these to taps. There are
+ * as many points as elements, of which the last is infinity. */
+enum { MOST_SEEN = 6, MOST_NUMBERS = MOST_SEEN * MOST_SEEN };
+
 typedef struct Transforms {
-  int side;
-  const double *elements, *taps, *results, *gradients, *toTaps;
+  int side, taps;
+  double point[MOST_SEEN - 1];
+  double elements[MOST_NUMBERS], fromTaps[MOST_NUMBERS], results[MOST_NUMBERS];
+  double gradients[MOST_NUMBERS], toTaps[MOST_NUMBERS];
 } Transforms;
 
-/* The algorithms with tiles of 2x2 and of 4x4. */
-extern const Transforms TRANSFORMS[2];
+/* F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5) and F(4x4, 2x2), whose matrices makeTransforms derives from
+ * the points. */
+enum { TRANSFORMS = 4 };
+extern Transforms transforms[TRANSFORMS];
+void makeTransforms(void);
 
-/* Whether a convolution is one of 3x3 kernels with stride 1. */
-bool isForWinograd(const THNNConvolution *g);
+/* Whether they are for a convolution. */
+bool areFor(const Transforms *t, const THNNConvolution *g);
 
 /* Adds for each result of such a convolution the sizes of what the algorithm sums up: also elements
  * times weights that meet in the tile, but not in the result. */

@@ -111,6 +111,11 @@ def test_modules_take_each_result_s_algorithm() -> None:
         ("winograd", lambda s: F.conv2d(X, W[..., :2], groups=2, state=s), "kernels of 3 x 3, for"),
         ("winograd", lambda s: F.conv2d(X, W, groups=2, stride=2, state=s), "a stride of 1"),
         (
+            "winograd4",
+            lambda s: F.conv2d(X, W[..., :2], groups=2, state=s),
+            "2 x 2 or 3 x 3 or 5 x 5, for",
+        ),
+        (
             "winograd",
             lambda s: F.conv1d(X[:, :, 0], W[..., 0], groups=2, state=s),
             "kernels of 3 x 3",

@@ -1,4 +1,5 @@
-"""Winograd's algorithm for kernels of 3x3, also dilated, and of three frames, with stride 1."""
+"""Winograd's algorithms for kernels of 2x2, 3x3 and 5x5, also dilated, and of three frames, with
+stride 1."""
 
 from __future__ import annotations
 
@@ -25,6 +26,19 @@ from pythnn import functional as F  # noqa: N812
 from pythnn._library import ffi, lib
 
 ALGORITHMS = ["winograd", "winograd4"]
+TILES = [("winograd", 3), ("winograd4", 3), ("winograd4", 5), ("winograd4", 2)]
+"""Algorithms, and the taps of their kernels in height and width."""
+
+
+def tiles_with(*planes: tuple[int, int]) -> list[tuple[str, int, tuple[int, int]]]:
+    """Each kind of tiles with numbers of planes; kernels other than of 3x3 with some of them."""
+    return [
+        (name, taps, some)
+        for name, taps in TILES
+        for some in (planes if taps == 3 else [(5, 17), (33, 70)])
+    ]
+
+
 TWO_DIMENSIONAL = [module for module in MODULES if module.dimensions == 2]
 DILATED = [module for module in MODULES if "d" in module.order]
 THREE_DIMENSIONAL = [module for module in MODULES if module.dimensions == 3]
@@ -38,11 +52,16 @@ def layer(
     pad: tuple[int, ...],
     depth: int = 3,
     dilation: tuple[int, ...] | None = None,
+    taps: int = 3,
 ) -> Geometry:
-    """`depth` is the kernel's where there are three dimensions."""
+    """`depth` is the kernel's where there are three dimensions; in the others `pad` is what goes
+    with three taps."""
     n = module.dimensions
-    kernel = (depth, 3, 3)[-n:]
+    kernel = (depth, taps, taps)[-n:]
     dilation = dilation or (1,) * n
+    more = (taps - 3) // 2 if module.transposed else (taps - 2) // 2
+    wider = [more * d for d in dilation[-2:]]
+    pad = (*pad[:-2], *(max(p + w, 0) for p, w in zip(pad[-2:], wider, strict=True)))
     grown = [
         (2 * p - d * (k - 1)) * (-1 if module.transposed else 1)
         for p, k, d in zip(pad, kernel, dilation, strict=True)
@@ -51,11 +70,17 @@ def layer(
     return Geometry(batch, planes, near, far, kernel, (1,) * n, pad, dilation, (0,) * n)
 
 
-def convolve(x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1) -> np.ndarray:
-    y = Tensor(dtype=x.dtype)
+def padding(taps: int) -> int:
+    return (taps - 1) // 2
+
+
+def convolve(
+    x: np.ndarray, w: np.ndarray, algorithm: str, stride: int = 1, taps: int = 3
+) -> np.ndarray:
+    y, pad = Tensor(dtype=x.dtype), padding(taps)
     with State(convolution=algorithm) as state:
         thnn.SpatialConvolutionMM_updateOutput(
-            state, x, y, w, None, None, None, 3, 3, stride, stride, 1, 1
+            state, x, y, w, None, None, None, taps, taps, stride, stride, pad, pad
         )
     return y.numpy()
 
@@ -67,25 +92,32 @@ known, elements and gradients are looked at first."""
 
 
 def correlate(
-    x: np.ndarray, go: np.ndarray, algorithm: str, limit: int | None = None
+    x: np.ndarray, go: np.ndarray, algorithm: str, limit: int | None = None, taps: int = 3
 ) -> tuple[np.ndarray, np.ndarray]:
-    """gradWeight and gradBias, which start at 1."""
-    gw = np.ones((go.shape[1], 9 * x.shape[1]), x.dtype)
+    """gradWeight and gradBias, which start at 1, from what of `go` goes with the kernel."""
+    pad = padding(taps)
+    go = go[..., : x.shape[2] + 2 * pad - taps + 1, : x.shape[3] + 2 * pad - taps + 1]
+    gw = np.ones((go.shape[1], taps**2 * x.shape[1]), x.dtype)
     gb = np.ones(go.shape[1], x.dtype)
     if limit:
         limit *= x.itemsize
     with State(convolution=algorithm, workspace_limit=limit) as state:
         thnn.SpatialConvolutionMM_accGradParameters(
-            state, x, go, gw, gb, None, None, 3, 3, 1, 1, 1, 1, 0.5
+            state, x, go, gw, gb, None, None, taps, taps, 1, 1, pad, pad, 0.5
         )
     return gw, gb
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70), (70, 150)], ids=str)
+@pytest.mark.parametrize(
+    ("algorithm", "taps", "planes"),
+    tiles_with((1, 1), (5, 17), (33, 70), (70, 150)),
+    ids=str,
+)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
-def test_layers(algorithm: str, module: Module, dtype: str, planes: tuple[int, int]) -> None:
+def test_layers(
+    algorithm: str, taps: int, module: Module, dtype: str, planes: tuple[int, int]
+) -> None:
     """Tiles reach outside at each side; rows of a block lie in several samples, or blocks in a row;
     some blocks are not full."""
     settings = [
@@ -99,17 +131,20 @@ def test_layers(algorithm: str, module: Module, dtype: str, planes: tuple[int, i
         (1, (9, 140), (1, 1)),
     ]
     for batch, size, pad in settings:
-        g = layer(module, batch, planes, size, pad)
+        g = layer(module, batch, planes, size, pad, taps=taps)
         check(module, g, dtype, algorithm, batch)
-    check_bits(module, layer(module, 3, planes, (9, 11), (1, 1)), dtype, algorithm)
+    check_bits(module, layer(module, 3, planes, (9, 11), (1, 1), taps=taps), dtype, algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
+@pytest.mark.parametrize(
+    ("algorithm", "taps", "planes"),
+    tiles_with((1, 1), (5, 17), (33, 70)),
+    ids=str,
+)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", DILATED, ids=lambda m: m.name)
 def test_dilated_layers(
-    algorithm: str, module: Module, dtype: str, planes: tuple[int, int]
+    algorithm: str, taps: int, module: Module, dtype: str, planes: tuple[int, int]
 ) -> None:
     """Tiles of a row begin in pairs or larger groups, which blocks cut; some lie outside."""
     settings = [
@@ -132,16 +167,21 @@ def test_dilated_layers(
             (some, *values)[-module.dimensions :]
             for some, values in ((0, pad), (2, size), (1, dilation))
         )
-        g = layer(module, batch, planes, size, pad, 1, dilation)
+        g = layer(module, batch, planes, size, pad, 1, dilation, taps)
         check(module, g, dtype, algorithm, batch)
         check_bits(module, g, dtype, algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("planes", [(1, 1), (5, 17), (33, 70)], ids=str)
+@pytest.mark.parametrize(
+    ("algorithm", "taps", "planes"),
+    tiles_with((1, 1), (5, 17), (33, 70)),
+    ids=str,
+)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", THREE_DIMENSIONAL, ids=lambda m: m.name)
-def test_taps_in_depth(algorithm: str, module: Module, dtype: str, planes: tuple[int, int]) -> None:
+def test_taps_in_depth(
+    algorithm: str, taps: int, module: Module, dtype: str, planes: tuple[int, int]
+) -> None:
     """A result sees a slice of each plane through each of them; some of them lie outside."""
     settings = [
         # batch, size, pad, taps in depth
@@ -152,17 +192,21 @@ def test_taps_in_depth(algorithm: str, module: Module, dtype: str, planes: tuple
         (2, (2, 6, 5), (1, 2, 1), 2),
     ]
     for batch, size, pad, depth in settings:
-        check(module, layer(module, batch, planes, size, pad, depth), dtype, algorithm, batch)
-    check_bits(module, layer(module, 2, planes, (4, 7, 9), (1, 1, 1)), dtype, algorithm)
+        g = layer(module, batch, planes, size, pad, depth, taps=taps)
+        check(module, g, dtype, algorithm, batch)
+    g = layer(module, 2, planes, (4, 7, 9), (1, 1, 1), taps=taps)
+    check_bits(module, g, dtype, algorithm)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("algorithm", "taps"), TILES)
 @pytest.mark.parametrize("planes", [(150, 115), (115, 150)], ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_weights_that_do_not_fit(algorithm: str, dtype: str, planes: tuple[int, int]) -> None:
+def test_weights_that_do_not_fit(
+    algorithm: str, taps: int, dtype: str, planes: tuple[int, int]
+) -> None:
     """They are transformed for each group of blocks, panel by panel."""
     module = TWO_DIMENSIONAL[0]
-    g = layer(module, 3, planes, (22, 25), (1, 1))
+    g = layer(module, 3, planes, (22, 25), (1, 1), taps=taps)
     for limit in (600_000, 1_000_000, 2_000_000):
         check(module, g, dtype, algorithm, 0, workspace_limit=limit)
 
@@ -173,58 +217,61 @@ def test_each_level_on_poisoned_memory(level: str) -> None:
     run_again(level, "-k", some, __file__, poisoned=True)
 
 
+@pytest.mark.parametrize("taps", [2, 3, 5])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_error_is_that_of_other_algorithms(dtype: str) -> None:
+def test_error_is_that_of_other_algorithms(dtype: str, taps: int) -> None:
     module = TWO_DIMENSIONAL[0]
-    g = layer(module, 2, (96, 80), (20, 30), (1, 1))
+    g = layer(module, 2, (96, 80), (20, 30), (1, 1), taps=taps)
     arguments = operands(module, g, dtype, np.random.default_rng(0))
     wanted = expected(module, g, *arguments)
     squares = {}
-    for algorithm in ("direct", *ALGORITHMS):
+    for algorithm in ("direct", *(name for name, of in TILES if of == taps)):
         with State(convolution=algorithm) as state:
             y, gx, gw, _ = compute(module, g, *arguments, state)
         found = y, gx, 2 * (gw.astype(np.float64) - 1)
         squares[algorithm] = [((f - w) ** 2).mean() for f, w in zip(found, wanted, strict=True)]
-    for winograd, winograd4, direct in zip(
-        squares["winograd"], squares["winograd4"], squares["direct"], strict=True
+    for direct, winograd4 in zip(squares["direct"], squares["winograd4"], strict=True):
+        assert direct < winograd4 < WINOGRAD4**2 * direct
+    for direct, winograd, winograd4 in zip(
+        squares["direct"], squares.get("winograd", ()), squares["winograd4"], strict=taps == 3
     ):
         assert 0 < winograd < WINOGRAD**2 * direct
-        assert winograd < winograd4 < WINOGRAD4**2 * direct
+        assert winograd < winograd4
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("algorithm", "taps"), TILES)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_what_overflows_on_the_way_only(algorithm: str, dtype: str) -> None:
+def test_what_overflows_on_the_way_only(algorithm: str, taps: int, dtype: str) -> None:
     """Sums of elements that are too large, of results that are not."""
     random = np.random.default_rng(0)
     x = random.uniform(0.5, 1, (2, 4, 9, 10)).astype(dtype) * np.finfo(dtype).max
-    w = random.uniform(-1, 1, (3, 36)).astype(dtype) / 64
-    found, wanted = (convolve(x, w, name) for name in (algorithm, "direct"))
+    w = random.uniform(-1, 1, (3, 4 * taps**2)).astype(dtype) / 128
+    found, wanted = (convolve(x, w, name, taps=taps) for name in (algorithm, "direct"))
     assert np.isfinite(wanted).all()
     assert found.tobytes() == wanted.tobytes()
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("algorithm", "taps"), TILES)
 @pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_weight_gradient_of_what_overflows_on_the_way_only(
-    algorithm: str, dtype: str, planes: tuple[int, int], limit: int | None
+    algorithm: str, taps: int, dtype: str, planes: tuple[int, int], limit: int | None
 ) -> None:
     random = np.random.default_rng(0)
     x = random.uniform(0.5, 1, (2, planes[0], 9, 10)).astype(dtype) * np.finfo(dtype).max
     go = random.uniform(-1, 1, (2, planes[1], 9, 10)).astype(dtype) / 1024
-    found, wanted = (correlate(x, go, name, limit) for name in (algorithm, "direct"))
+    found, wanted = (correlate(x, go, name, limit, taps) for name in (algorithm, "direct"))
     for f, w in zip(found, wanted, strict=True):
         assert np.isfinite(w).all()
         assert f.tobytes() == w.tobytes()
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("algorithm", "taps"), TILES)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize(("planes", "limit"), [KEPT, TOO_MANY_TO_KEEP])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_weight_gradient_of_infinity_and_nan(
-    algorithm: str, dtype: str, planes: tuple[int, int], limit: int | None, value: float
+    algorithm: str, taps: int, dtype: str, planes: tuple[int, int], limit: int | None, value: float
 ) -> None:
     """In an element and in a gradient: results are those of the other algorithm, and what the
     gradients were before is added to once."""
@@ -233,24 +280,24 @@ def test_weight_gradient_of_infinity_and_nan(
     go = random.standard_normal((2, planes[1], 9, 10)).astype(dtype)
     for array in (x, go):
         array.flat[40] = value
-        found, wanted = (correlate(x, go, name, limit) for name in (algorithm, "direct"))
+        found, wanted = (correlate(x, go, name, limit, taps) for name in (algorithm, "direct"))
         for f, w in zip(found, wanted, strict=True):
             np.testing.assert_array_equal(f, w)
         assert {True, False} == set(np.isfinite(found[0]).flat)
         array.flat[40] = 1
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("algorithm", "taps"), TILES)
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_infinity_and_nan(algorithm: str, dtype: str, value: float) -> None:
+def test_infinity_and_nan(algorithm: str, taps: int, dtype: str, value: float) -> None:
     """In an element and in a weight: results are those of the other algorithm."""
     random = np.random.default_rng(0)
     x = random.standard_normal((2, 4, 9, 10)).astype(dtype)
-    w = random.standard_normal((3, 36)).astype(dtype)
+    w = random.standard_normal((3, 4 * taps**2)).astype(dtype)
     for array in (x, w):
         array.flat[40] = value
-        found, wanted = (convolve(x, w, name) for name in (algorithm, "direct"))
+        found, wanted = (convolve(x, w, name, taps=taps) for name in (algorithm, "direct"))
         np.testing.assert_array_equal(found, wanted)
         assert {True, False} == set(np.isfinite(found).flat)
         array.flat[40] = 1

@@ -24,10 +24,11 @@ WINOGRAD = 8
 transforms have magnitudes that sum up to 8 where the definition has 3 terms: (8 / 3)^2 is 7.1. What
 they cancel are neighbours of a result: its limit is the largest of all."""
 
-WINOGRAD4 = 350
-"""The same for F(4x4, 3x3) and F(3x3, 4x4). Magnitudes sum up to 25 where the definition has 3
-terms, and to 31 where it has 4: at most (25 / 3)^2, 69. The transforms add up to 29 roundings, five
-times as many as a sum of few terms has."""
+WINOGRAD4 = 460
+"""The same for F(4x4, 3x3), F(2x2, 5x5) and F(4x4, 2x2), and the gradients of their weights.
+Magnitudes sum up to 25 where the definition has 3 terms, to 38 where it has 5, and to 19 where it
+has 2: at most (19 / 2)^2, 91. The transforms add up to 29 roundings, five times as many as a sum of
+few terms has."""
 
 
 def gamma(roundings: float, dtype: Any) -> float:

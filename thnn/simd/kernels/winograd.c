@@ -1,20 +1,25 @@
-/* The transforms of Winograd's algorithms F(2x2, 3x3), F(4x4, 3x3) and their weight gradients, and of
- * F(2, 3). winogradPoints.h has what happens along a line; across the lines it is done again. `side`
- * is a constant where functions are called with it. */
+/* The transforms of Winograd's algorithms F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and their
+ * weight gradients, and of F(2, 3). winogradPoints.h has what happens along a line; across the lines
+ * it is done again. `side` and `taps` are constants where functions are called with them. */
 #include "simd/kernels/winogradPoints.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
 enum {
+  /* Groups of dilated tiles more than there are, to whose first elements the last group's tiles reach. */
+  MOST_GROUPS_MORE = (MOST_SEEN - 1) / 2,
   /* Room for each residue class of the elements of a line of dilated tiles. */
-  APART = 2 * (THNN_MOST_TILES + LANES)
+  APART = (1 + MOST_GROUPS_MORE) * THNN_MOST_TILES + 2 * LANES
 };
 
 /* The residue classes of the elements of a line. */
 typedef real SplitLine[MOST_SIDE][APART];
 
+/* Elements that tiles see along a line. */
+#define seenBy(SIDE, TAPS) ((SIDE) + (TAPS) - 1)
+
 /* Reals that tiles share with those below. */
-#define keptLines(SIDE) ((int64_t)OVERLAP * ((SIDE) + OVERLAP) * THNN_MOST_TILES)
+#define keptLines(SIDE, TAPS) ((int64_t)((TAPS) - 1) * seenBy(SIDE, TAPS) * THNN_MOST_TILES)
 
 /* Elements [column, column + LANES) of a line, 0 outside of it. */
 INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
@@ -50,33 +55,26 @@ INLINE Spacing spacingOf(const TileRow *of, const int side)
 }
 
 /* Separates the elements of a vector of tiles of 2x2; the first tile begins at line[column]. */
-INLINE void separatePairs(const real *line, const Spacing spacing, int64_t column, int64_t width,
-                          Vector *element)
+INLINE void separatePairs(const int seen, const real *line, const Spacing spacing, int64_t column,
+                          int64_t width, Vector *element)
 {
-  const Vector a = loadInside(line, column, width);
-  const Vector b = loadInside(line, column + LANES, width);
-  const Vector c = loadInside(line, column + 2 * spacing, width);
-  const Vector d = loadInside(line, column + 2 * spacing + LANES, width);
-  if (spacing == SINGLE) {
-    element[0] = evenLanes(a, b);
-    element[1] = oddLanes(a, b);
-    element[2] = evenLanes(c, d);
-    element[3] = oddLanes(c, d);
-  } else {
-    element[0] = evenPairs(a, b);
-    element[1] = oddPairs(a, b);
-    element[2] = evenPairs(c, d);
-    element[3] = oddPairs(c, d);
+#pragma GCC unroll 3
+  for (int i = 0; i < seen; i += 2) {
+    const Vector a = loadInside(line, column + i * spacing, width);
+    const Vector b = loadInside(line, column + i * spacing + LANES, width);
+    element[i] = spacing == SINGLE ? evenLanes(a, b) : evenPairs(a, b);
+    element[i + 1] = spacing == SINGLE ? oddLanes(a, b) : oddPairs(a, b);
   }
 }
 
-/* The same for tiles of 4x4, which are side by side. The last two elements of a tile are the first
+/* The same for tiles of 4x4, which are side by side. The last elements of a tile are the first
  * ones of the next. */
-INLINE void separateFours(const real *line, int64_t column, int64_t width, Vector *element)
+INLINE void separateFours(const int seen, const real *line, int64_t column, int64_t width,
+                          Vector *element)
 {
   Vector part[MOST_SEEN];
 #pragma GCC unroll 6
-  for (int i = 0; i < MOST_SEEN; i++)
+  for (int i = 0; i < seen; i++)
     part[i] = loadInside(line, column + (i < 4 ? i * LANES : 4 * LANES + i - 4), width);
   const Vector even[] = {evenLanes(part[0], part[1]), evenLanes(part[2], part[3])};
   const Vector odd[] = {oddLanes(part[0], part[1]), oddLanes(part[2], part[3])};
@@ -84,16 +82,17 @@ INLINE void separateFours(const real *line, int64_t column, int64_t width, Vecto
   element[1] = evenLanes(odd[0], odd[1]);
   element[2] = oddLanes(even[0], even[1]);
   element[3] = oddLanes(odd[0], odd[1]);
-  element[4] = nextLanes(element[0], part[4]);
-  element[5] = nextLanes(element[1], part[5]);
+#pragma GCC unroll 2
+  for (int i = 4; i < seen; i++)
+    element[i] = nextLanes(element[i - 4], part[i]);
 }
 
 /* Transforms a vector of tiles along one line of the plane; the first tile begins at `column`. */
-INLINE void spreadLine(const TileRow *of, const int side, const Spacing spacing, const real *plane,
-                       int64_t row, int64_t column, Vector *y)
+INLINE void spreadLine(const TileRow *of, const int side, const int seen, const Spacing spacing,
+                       const real *plane, int64_t row, int64_t column, Vector *y)
 {
   if (row < 0 || row >= of->height) {
-    for (int i = 0; i < side + OVERLAP; i++)
+    for (int i = 0; i < seen; i++)
       y[i] = (Vector){0};
     return;
   }
@@ -101,21 +100,22 @@ INLINE void spreadLine(const TileRow *of, const int side, const Spacing spacing,
   Vector element[MOST_SEEN];
   FETCH_AHEAD(of, side, line + column, READ);
   if (side == 2)
-    separatePairs(line, spacing, column, of->width, element);
+    separatePairs(seen, line, spacing, column, of->width, element);
   else
-    separateFours(line, column, of->width, element);
-  spreadElements(side, element, y);
+    separateFours(seen, line, column, of->width, element);
+  spreadElements(seen, element, y);
 }
 
 /* Transforms a vector of tiles, beginning with number `tile`, whose dilated columns splitLine() has
  * separated. */
-INLINE void spreadSplit(const int side, real (*split)[APART], int64_t tile, int64_t step, Vector *y)
+INLINE void spreadSplit(const int side, const int seen, real (*split)[APART], int64_t tile,
+                        int64_t step, Vector *y)
 {
   Vector element[MOST_SEEN];
 #pragma GCC unroll 6
-  for (int i = 0; i < side + OVERLAP; i++)
+  for (int i = 0; i < seen; i++)
     element[i] = load(split[i % side] + tile + i / side * step);
-  spreadElements(side, element, y);
+  spreadElements(seen, element, y);
 }
 
 /* Tiles [first, end) of a line, which begin in neighbouring columns; `column` is the first
@@ -135,13 +135,13 @@ INLINE Group nextGroup(const TileRow *of, const int side, Group last)
                  last.column + last.end - last.first + (side - 1) * of->columnStep};
 }
 
-/* Separates a line of dilated columns: tile i has element k at split[k][i], and the next tile's first
- * elements, which it overlaps, at split[k][i + columnStep]. Whole vectors are written, each over the
- * end of the one before; a vector of zeros follows the last element. */
-INLINE void splitLine(const TileRow *of, const int side, const real *plane, int64_t row,
-                      real (*split)[APART])
+/* Separates a line of dilated columns: tile i has element k at split[k][i], and the next tiles' first
+ * elements, which it overlaps, at split[k][i + columnStep] and so on. Whole vectors are written, each
+ * over the end of the one before; a vector of zeros follows the last element. */
+INLINE void splitLine(const TileRow *of, const int side, const int seen, const real *plane,
+                      int64_t row, real (*split)[APART])
 {
-  const int64_t step = of->columnStep, count = of->tiles + step;
+  const int64_t step = of->columnStep, count = of->tiles + (seen - 1) / side * step;
   const real *line = plane + row * of->width;
   if (row < 0 || row >= of->height) {
     for (int64_t i = 0; i < count + LANES; i += LANES)
@@ -162,30 +162,30 @@ INLINE void splitLine(const TileRow *of, const int side, const real *plane, int6
 }
 
 /* `spacing` is a constant where this is called. */
-INLINE void sourceTiles(const TileRow *of, const int side, const Spacing spacing, const real *plane,
-                        bool below, real *lines, int64_t step, real *y)
+INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const Spacing spacing,
+                        const real *plane, bool below, real *lines, int64_t step, real *y)
 {
-  const int seen = side + OVERLAP;
-  SplitLine *split = (SplitLine *)(lines + keptLines(side));
-  for (int i = below ? OVERLAP : 0; spacing == GROUPS && i < seen; i++)
-    splitLine(of, side, plane, of->row + i * of->rowStep, split[i]);
+  const int seen = seenBy(side, taps), overlap = taps - 1;
+  SplitLine *split = (SplitLine *)(lines + keptLines(side, taps));
+  for (int i = below ? overlap : 0; spacing == GROUPS && i < seen; i++)
+    splitLine(of, side, seen, plane, of->row + i * of->rowStep, split[i]);
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
     const int64_t column = of->column + side * tile;
     Vector line[MOST_SEEN][MOST_SEEN];
 #pragma GCC unroll 6
     for (int i = 0; i < seen; i++) {
-      if (below && i < OVERLAP) {
+      if (below && i < overlap) {
 #pragma GCC unroll 6
         for (int j = 0; j < seen; j++)
           line[i][j] = load(lines + (i * seen + j) * THNN_MOST_TILES + tile);
       } else if (spacing == GROUPS) {
-        spreadSplit(side, split[i], tile, of->columnStep, line[i]);
+        spreadSplit(side, seen, split[i], tile, of->columnStep, line[i]);
       } else {
-        spreadLine(of, side, spacing, plane, of->row + i * of->rowStep, column, line[i]);
+        spreadLine(of, side, seen, spacing, plane, of->row + i * of->rowStep, column, line[i]);
       }
     }
-#pragma GCC unroll 2
-    for (int i = 0; i < OVERLAP; i++)
+#pragma GCC unroll 4
+    for (int i = 0; i < overlap; i++)
 #pragma GCC unroll 6
       for (int j = 0; j < seen; j++)
         store(lines + (i * seen + j) * THNN_MOST_TILES + tile, line[side + i][j]);
@@ -195,7 +195,7 @@ INLINE void sourceTiles(const TileRow *of, const int side, const Spacing spacing
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
         across[i] = line[i][j];
-      spreadElements(side, across, number);
+      spreadElements(seen, across, number);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
         store(y + (i * seen + j) * step + tile, number[i]);
@@ -203,41 +203,43 @@ INLINE void sourceTiles(const TileRow *of, const int side, const Spacing spacing
   }
 }
 
-INLINE void sourceOf(const TileRow *of, const int side, const real *plane, bool below, real *lines,
-                     int64_t step, real *y)
+INLINE void sourceOf(const TileRow *of, const int side, const int taps, const real *plane,
+                     bool below, real *lines, int64_t step, real *y)
 {
   switch (spacingOf(of, side)) {
   case SINGLE:
-    sourceTiles(of, side, SINGLE, plane, below, lines, step, y);
+    sourceTiles(of, side, taps, SINGLE, plane, below, lines, step, y);
     break;
   case PAIRS:
-    sourceTiles(of, side, PAIRS, plane, below, lines, step, y);
+    sourceTiles(of, side, taps, PAIRS, plane, below, lines, step, y);
     break;
   case GROUPS:
-    sourceTiles(of, side, GROUPS, plane, below, lines, step, y);
+    sourceTiles(of, side, taps, GROUPS, plane, below, lines, step, y);
   }
 }
 
-INLINE void weightsOf(const int side, int64_t times, bool flipped, const real *x, int64_t step,
-                      real *y)
+INLINE void weightsOf(const int side, const int taps, int64_t times, bool flipped, const real *x,
+                      int64_t step, real *y)
 {
-  const int first = flipped ? TAPS * TAPS - 1 : 0, next = flipped ? -1 : 1;
-  const int seen = side + OVERLAP;
-  for (int64_t time = 0; time < times; time++, x += TAPS * TAPS * LANES, y += LANES) {
-    Vector along[TAPS][MOST_SEEN];
-#pragma GCC unroll 3
-    for (int i = 0; i < TAPS; i++) {
-      Vector tap[TAPS];
-#pragma GCC unroll 3
-      for (int j = 0; j < TAPS; j++)
-        tap[j] = load(x + (first + next * (i * TAPS + j)) * LANES);
-      spreadTaps(side, tap, along[i]);
+  const int first = flipped ? taps * taps - 1 : 0, next = flipped ? -1 : 1;
+  const int seen = seenBy(side, taps);
+  for (int64_t time = 0; time < times; time++, x += taps * taps * LANES, y += LANES) {
+    Vector along[MOST_TAPS][MOST_SEEN];
+#pragma GCC unroll 5
+    for (int i = 0; i < taps; i++) {
+      Vector tap[MOST_TAPS];
+#pragma GCC unroll 5
+      for (int j = 0; j < taps; j++)
+        tap[j] = load(x + (first + next * (i * taps + j)) * LANES);
+      spreadFactors(seen, taps, tap, along[i]);
     }
 #pragma GCC unroll 6
     for (int j = 0; j < seen; j++) {
-      const Vector across[TAPS] = {along[0][j], along[1][j], along[2][j]};
-      Vector number[MOST_SEEN];
-      spreadTaps(side, across, number);
+      Vector across[MOST_TAPS], number[MOST_SEEN];
+#pragma GCC unroll 5
+      for (int i = 0; i < taps; i++)
+        across[i] = along[i][j];
+      spreadFactors(seen, taps, across, number);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
         store(y + (i * seen + j) * step, number[i]);
@@ -307,10 +309,10 @@ INLINE void storeResults(const int side, const Spacing spacing, const Vector *re
 }
 
 /* `spacing` is a constant where this is called. */
-INLINE bool resultTiles(const TileRow *of, const int side, const Spacing spacing, const real *x,
-                        int64_t step, real bias, real *lines, real *plane)
+INLINE bool resultTiles(const TileRow *of, const int side, const int taps, const Spacing spacing,
+                        const real *x, int64_t step, real bias, real *lines, real *plane)
 {
-  const int seen = side + OVERLAP;
+  const int seen = seenBy(side, taps);
   const int64_t most = of->width - of->column;
   const int64_t count = side * of->tiles < most ? side * of->tiles : most;
   SplitLine *split = (SplitLine *)lines;
@@ -324,7 +326,7 @@ INLINE bool resultTiles(const TileRow *of, const int side, const Spacing spacing
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
         sum[i] = loadFirst(x + (i * seen + j) * step + tile, tiles);
-      gatherResults(side, sum, results);
+      gatherSums(seen, side, sum, results);
 #pragma GCC unroll 4
       for (int i = 0; i < side; i++)
         across[i][j] = results[i];
@@ -335,7 +337,7 @@ INLINE bool resultTiles(const TileRow *of, const int side, const Spacing spacing
       if (row >= of->height)
         break;
       Vector results[MOST_SIDE];
-      gatherResults(side, across[i], results);
+      gatherSums(seen, side, across[i], results);
       real *line = plane + row * of->width + of->column + side * tile;
       FETCH_AHEAD(of, side, line, WRITE);
 #pragma GCC unroll 4
@@ -356,23 +358,23 @@ INLINE bool resultTiles(const TileRow *of, const int side, const Spacing spacing
   return isZero(undefined);
 }
 
-INLINE bool resultOf(const TileRow *of, const int side, const real *x, int64_t step, real bias,
-                     real *lines, real *plane)
+INLINE bool resultOf(const TileRow *of, const int side, const int taps, const real *x, int64_t step,
+                     real bias, real *lines, real *plane)
 {
   switch (spacingOf(of, side)) {
   case SINGLE:
-    return resultTiles(of, side, SINGLE, x, step, bias, lines, plane);
+    return resultTiles(of, side, taps, SINGLE, x, step, bias, lines, plane);
   case PAIRS:
-    return resultTiles(of, side, PAIRS, x, step, bias, lines, plane);
+    return resultTiles(of, side, taps, PAIRS, x, step, bias, lines, plane);
   default:
-    return resultTiles(of, side, GROUPS, x, step, bias, lines, plane);
+    return resultTiles(of, side, taps, GROUPS, x, step, bias, lines, plane);
   }
 }
 
-INLINE void gradientsOf(const TileRow *of, const int side, int64_t columns, const real *x,
-                        int64_t step, int64_t tileStep, real *y, real *sums)
+INLINE void gradientsOf(const TileRow *of, const int side, const int taps, int64_t columns,
+                        const real *x, int64_t step, int64_t tileStep, real *y, real *sums)
 {
-  const int seen = side + OVERLAP;
+  const int seen = seenBy(side, taps);
   const int64_t next = of->columnStep * LANES;
   int64_t left = of->columnStep - of->place; /* tiles left in the group */
   Vector total = load(sums);
@@ -386,7 +388,7 @@ INLINE void gradientsOf(const TileRow *of, const int side, int64_t columns, cons
         given[k] = load(x + i * columns * LANES + k * next);
         sum += given[k];
       }
-      spreadGradients(side, given, along[i]);
+      spreadFactors(seen, side, given, along[i]);
       total += sum;
     }
 #pragma GCC unroll 6
@@ -395,7 +397,7 @@ INLINE void gradientsOf(const TileRow *of, const int side, int64_t columns, cons
 #pragma GCC unroll 4
       for (int i = 0; i < side; i++)
         across[i] = along[i][j];
-      spreadGradients(side, across, number);
+      spreadFactors(seen, side, across, number);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
         store(y + (i * seen + j) * step, number[i]);
@@ -408,32 +410,32 @@ INLINE void gradientsOf(const TileRow *of, const int side, int64_t columns, cons
   store(sums, total);
 }
 
-INLINE bool tapsOf(const int side, int64_t filters, int64_t lanes, const real *x, int64_t step,
-                   real *y)
+INLINE bool tapsOf(const int side, const int taps, int64_t filters, int64_t lanes, const real *x,
+                   int64_t step, real *y)
 {
-  const int seen = side + OVERLAP;
+  const int seen = seenBy(side, taps);
   Vector undefined = {0};
-  for (int64_t filter = 0; filter < filters; filter++, y += TAPS * TAPS * lanes)
+  for (int64_t filter = 0; filter < filters; filter++, y += taps * taps * lanes)
     for (int64_t lane = 0; lane < lanes; lane += LANES, x += LANES) {
-      Vector across[TAPS][MOST_SEEN];
+      Vector across[MOST_TAPS][MOST_SEEN];
 #pragma GCC unroll 6
       for (int j = 0; j < seen; j++) {
-        Vector sum[MOST_SEEN], results[TAPS];
+        Vector sum[MOST_SEEN], results[MOST_TAPS];
 #pragma GCC unroll 6
         for (int i = 0; i < seen; i++)
           sum[i] = load(x + (i * seen + j) * step);
-        gatherTaps(side, sum, results);
-#pragma GCC unroll 3
-        for (int i = 0; i < TAPS; i++)
+        gatherSums(seen, taps, sum, results);
+#pragma GCC unroll 5
+        for (int i = 0; i < taps; i++)
           across[i][j] = results[i];
       }
-#pragma GCC unroll 3
-      for (int i = 0; i < TAPS; i++) {
-        Vector results[TAPS];
-        gatherTaps(side, across[i], results);
-#pragma GCC unroll 3
-        for (int j = 0; j < TAPS; j++) {
-          store(y + (i * TAPS + j) * lanes + lane, results[j]);
+#pragma GCC unroll 5
+      for (int i = 0; i < taps; i++) {
+        Vector results[MOST_TAPS];
+        gatherSums(seen, taps, across[i], results);
+#pragma GCC unroll 5
+        for (int j = 0; j < taps; j++) {
+          store(y + (i * taps + j) * lanes + lane, results[j]);
           undefined += 0 * results[j];
         }
       }
@@ -441,48 +443,55 @@ INLINE bool tapsOf(const int side, int64_t filters, int64_t lanes, const real *x
   return isZero(undefined);
 }
 
-/* The functions for tiles of side x side results. */
-#define DEFINE_TILES(SIDE)                                                                         \
-  static void source##SIDE(const TileRow *of, const real *plane, bool below, real *lines,          \
+/* The functions for tiles of side x side results of taps x taps. */
+#define DEFINE_TILES(NAME, SIDE, TAPS)                                                             \
+  static void NAME##Source(const TileRow *of, const real *plane, bool below, real *lines,          \
                            int64_t step, real *y)                                                  \
   {                                                                                                \
-    sourceOf(of, SIDE, plane, below, lines, step, y);                                              \
+    sourceOf(of, SIDE, TAPS, plane, below, lines, step, y);                                        \
   }                                                                                                \
-  static void weights##SIDE(int64_t times, bool flipped, const real *x, int64_t step, real *y)     \
+  static void NAME##Weights(int64_t times, bool flipped, const real *x, int64_t step, real *y)     \
   {                                                                                                \
-    weightsOf(SIDE, times, flipped, x, step, y);                                                   \
+    weightsOf(SIDE, TAPS, times, flipped, x, step, y);                                             \
   }                                                                                                \
-  static bool result##SIDE(const TileRow *of, const real *x, int64_t step, real bias, real *lines, \
+  static bool NAME##Result(const TileRow *of, const real *x, int64_t step, real bias, real *lines, \
                            real *plane)                                                            \
   {                                                                                                \
-    return resultOf(of, SIDE, x, step, bias, lines, plane);                                        \
+    return resultOf(of, SIDE, TAPS, x, step, bias, lines, plane);                                  \
   }                                                                                                \
-  static void gradients##SIDE(const TileRow *of, int64_t columns, const real *x, int64_t step,     \
+  static void NAME##Gradients(const TileRow *of, int64_t columns, const real *x, int64_t step,     \
                               int64_t tileStep, real *y, real *sums)                               \
   {                                                                                                \
-    gradientsOf(of, SIDE, columns, x, step, tileStep, y, sums);                                    \
+    gradientsOf(of, SIDE, TAPS, columns, x, step, tileStep, y, sums);                              \
   }                                                                                                \
-  static bool taps##SIDE(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y)     \
+  static bool NAME##Taps(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y)     \
   {                                                                                                \
-    return tapsOf(SIDE, filters, lanes, x, step, y);                                               \
+    return tapsOf(SIDE, TAPS, filters, lanes, x, step, y);                                         \
   }
 
-DEFINE_TILES(2)
-DEFINE_TILES(4)
+DEFINE_TILES(two, 2, 3)
+DEFINE_TILES(four, 4, 3)
+DEFINE_TILES(twoOfFive, 2, 5)
+DEFINE_TILES(fourOfTwo, 4, 2)
 
-/* What is the same for tiles of any size. */
-#define TILES(SIDE)                                                                                \
-  .side = (SIDE), .numbers = ((SIDE) + OVERLAP) * ((SIDE) + OVERLAP),                              \
-  .lines = keptLines(SIDE) + ((SIDE) + OVERLAP) * (int64_t)(sizeof(SplitLine) / sizeof(real)),     \
-  .source = source##SIDE, .weights = weights##SIDE, .result = result##SIDE,                        \
-  .gradients = gradients##SIDE, .taps = taps##SIDE
+#define TILES(NAME, SIDE, TAPS)                                                                    \
+  {.side = (SIDE),                                                                                 \
+   .taps = (TAPS),                                                                                 \
+   .numbers = seenBy(SIDE, TAPS) * seenBy(SIDE, TAPS),                                             \
+   .lines =                                                                                        \
+       keptLines(SIDE, TAPS) + seenBy(SIDE, TAPS) * (int64_t)(sizeof(SplitLine) / sizeof(real)),   \
+   .source = NAME##Source,                                                                         \
+   .weights = NAME##Weights,                                                                       \
+   .result = NAME##Result,                                                                         \
+   .gradients = NAME##Gradients,                                                                   \
+   .toTaps = NAME##Taps}
 
-enum { FRAMES = 2, FRAME_NUMBERS = FRAMES + OVERLAP };
+enum { FRAMES = 2, FRAME_TAPS = 3, FRAME_NUMBERS = FRAMES + FRAME_TAPS - 1 };
 
-/* Transforms `count` frames or taps, vector by vector; `count` and `spread` are constants where
- * this is called. */
-INLINE void spreadVectors(void (*spread)(const int side, const Vector *x, Vector *y),
-                          const int count, int64_t n, const real *const *x, int64_t step, real *y)
+/* Transforms `count` frames or taps, vector by vector; `count` and `elements`, which says
+ * that they are frames, are constants where this is called. */
+INLINE void spreadVectors(const bool elements, const int count, int64_t n, const real *const *x,
+                          int64_t step, real *y)
 {
   for (int64_t i = 0; i < n; i += LANES) {
     const int64_t left = n - i < LANES ? n - i : LANES;
@@ -490,7 +499,10 @@ INLINE void spreadVectors(void (*spread)(const int side, const Vector *x, Vector
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++)
       given[k] = loadFirst(x[k] + i, left);
-    spread(FRAMES, given, number);
+    if (elements)
+      spreadElements(FRAME_NUMBERS, given, number);
+    else
+      spreadFactors(FRAME_NUMBERS, count, given, number);
 #pragma GCC unroll 4
     for (int k = 0; k < FRAME_NUMBERS; k++)
       storeInside(y + k * step + i, left, number[k]);
@@ -499,12 +511,12 @@ INLINE void spreadVectors(void (*spread)(const int side, const Vector *x, Vector
 
 static void frames(int64_t n, const real *const *x, int64_t step, real *y)
 {
-  spreadVectors(spreadElements, FRAME_NUMBERS, n, x, step, y);
+  spreadVectors(true, FRAME_NUMBERS, n, x, step, y);
 }
 
 static void frameWeights(int64_t n, const real *const *x, int64_t step, real *y)
 {
-  spreadVectors(spreadTaps, TAPS, n, x, step, y);
+  spreadVectors(false, FRAME_TAPS, n, x, step, y);
 }
 
 static bool frameResults(int64_t n, const real *x, int64_t step, const real *start, int results,
@@ -518,7 +530,7 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
 #pragma GCC unroll 4
     for (int k = 0; k < FRAME_NUMBERS; k++)
       p[k] = loadFirst(x + k * step + i, left);
-    gatherResults(FRAMES, p, result);
+    gatherSums(FRAME_NUMBERS, FRAMES, p, result);
     for (int k = 0; k < results; k++) {
       const Vector sum = before + result[k];
       storeInside(y + k * yStep + i, left, sum);
@@ -529,8 +541,10 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
 }
 
 const SimdWinograd SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
-    .two = {TILES(2)},
-    .four = {TILES(4)},
+    .two = TILES(two, 2, 3),
+    .four = TILES(four, 4, 3),
+    .twoOfFive = TILES(twoOfFive, 2, 5),
+    .fourOfTwo = TILES(fourOfTwo, 4, 2),
     .frames = frames,
     .frameWeights = frameWeights,
     .frameResults = frameResults,

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A row of tiles for Winograd's algorithms. A tile is side x side results of a correlation with 3x3
- * taps and sees (side + 2)^2 elements, which overlap its neighbours' by two. With dilation, the
+/* A row of tiles for Winograd's algorithms. A tile is side x side results of a correlation with taps x
+ * taps and sees (side + taps - 1)^2 elements, which overlap its neighbours' by taps - 1. With dilation, the
  * elements and results of a tile are a step apart: columnStep tiles, a group, begin in neighbouring
  * columns, and the next group begins `side` steps after this one. */
 typedef struct TileRow {
@@ -23,8 +23,8 @@ enum { THNN_MOST_TILES = 64 /* tiles that are transformed at a time */ };
 /* Coefficient k of tile or filter i of a transform is at [k * step + i]. Whole vectors are written:
  * up to a vector past the last tile is overwritten. */
 typedef struct SimdTiles {
-  int side;    /* 2: F(2x2, 3x3) and F(3x3, 2x2); 4: F(4x4, 3x3) and F(3x3, 4x4) */
-  int numbers; /* coefficients that a tile, or 3x3 weights, are transformed into */
+  int side, taps;
+  int numbers; /* coefficients that a tile, or taps x taps weights, are transformed into */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines`
    * keeps what the tiles below share with them; the rest of it is scratch. `below` says that the
    * previous call was for the row of tiles above and had at least as many tiles. */
@@ -43,14 +43,16 @@ typedef struct SimdTiles {
    * y[k * step + tile * tileStep]. Adds the gradients to `sums`. */
   void (*gradients)(const TileRow *of, int64_t columns, const real *x, int64_t step,
                     int64_t tileStep, real *y, real *sums);
-  /* y[filter][tap][lane], the gradients of 3x3 weights, from sums of products of those coefficients
+  /* y[filter][tap][lane], the gradients of taps x taps weights, from sums of products of those coefficients
    * and the elements', x[coefficient * step + filter * lanes + lane]. Returns whether all are
    * finite. */
-  bool (*taps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
+  bool (*toTaps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
 } SimdTiles;
 
 typedef struct SimdWinograd {
-  SimdTiles two, four; /* tiles of 2x2 and of 4x4 results */
+  SimdTiles two, four; /* tiles of 2x2 and of 4x4 results of 3x3 taps */
+  SimdTiles twoOfFive; /* of 2x2 results of 5x5 taps */
+  SimdTiles fourOfTwo; /* of 4x4 results of 2x2 taps */
   /* F(2, 3) along frames of n reals, with coefficient k at y[k * step]: the transforms of the four
    * frames that two results see, and of three weights of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);

@@ -30,9 +30,13 @@
  *
  * the taps' is (g0 + p g1 + p^2 g2 + ...) / the product over q in P, q != p, of p - q, and result k
  * is the sum of p^k times the products; at infinity, the polynomial is the product over all of P,
- * the taps' coefficient is the last of them, and the products join the last result. The points
- * 0, 1 / a, -1 / a, a, -a with a the root of 2 have one of the smallest errors, a quarter of that of
- * 0, 1, -1, 2, -2, and most factors are exact.
+ * the taps' coefficient is the last of them, and the products join the last result. So taps and
+ * results can be of any number: with the same points and six elements, F(2, 5) takes six products
+ * for two results of five taps, and F(5, 2) for the gradients of these.
+ *
+ * The points 0, 1 / a, -1 / a, a, -a with a the root of 2 have one of the smallest errors, a quarter
+ * of that of 0, 1, -1, 2, -2, and most factors are exact. For five elements, 0, 1/2, -1, 2 have: F(4, 2)
+ * and F(2, 4) take five products for four results of two taps.
  *
  * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
  * Convolutional Neural Networks, 2015; Alam, Anderson, Barabasz and Gregg, Winograd Convolution for
@@ -43,105 +47,113 @@
 #include "simd/vector/vector.h"
 
 enum {
-  TAPS = 3,
-  OVERLAP = TAPS - 1, /* elements that a tile shares with its neighbour */
-  MOST_SIDE = 4,
-  MOST_SEEN = MOST_SIDE + OVERLAP
+  MOST_SIDE = 4, /* results */
+  MOST_TAPS = 5,
+  MOST_SEEN = 6 /* elements */
 };
 
-/* The points of F(4, 3) beside 0 and infinity are these two and their negatives. */
+/* The points for six elements beside 0 and infinity are these two and their negatives. */
 #define NEAR_POINT ((real)0.70710678118654752440)
 #define FAR_POINT ((real)1.41421356237309504880)
 
-/* Transforms side + OVERLAP elements to as many coefficients. */
-INLINE void spreadElements(const int side, const Vector *d, Vector *y)
+/* Transforms elements to as many coefficients. */
+INLINE void spreadElements(const int seen, const Vector *d, Vector *y)
 {
-  if (side == 2) {
+  if (seen == 4) {
     y[0] = d[0] - d[2];
     y[1] = d[1] + d[2];
     y[2] = d[2] - d[1];
     y[3] = d[1] - d[3];
-    return;
-  }
-  const Vector nearEven = d[4] - 2 * d[2], nearOdd = d[3] - 2 * d[1];
-  const Vector farEven = d[4] - (real)0.5 * d[2], farOdd = d[3] - (real)0.5 * d[1];
-  y[0] = (d[0] + d[4]) - (real)2.5 * d[2];
-  y[1] = nearEven + NEAR_POINT * nearOdd;
-  y[2] = nearEven - NEAR_POINT * nearOdd;
-  y[3] = farEven + FAR_POINT * farOdd;
-  y[4] = farEven - FAR_POINT * farOdd;
-  y[5] = (d[1] + d[5]) - (real)2.5 * d[3];
-}
-
-/* The coefficients at the four points of F(4, 3) that are neither 0 nor infinity, from sums of the
- * even and of the odd powers. */
-INLINE void dividePoints(Vector nearEven, Vector nearOdd, Vector farEven, Vector farOdd, Vector *y)
-{
-  const real nearShare = (real)-1 / (real)1.5, farShare = (real)1 / 6;
-  y[1] = nearShare * (nearEven + NEAR_POINT * nearOdd);
-  y[2] = nearShare * (nearEven - NEAR_POINT * nearOdd);
-  y[3] = farShare * (farEven + FAR_POINT * farOdd);
-  y[4] = farShare * (farEven - FAR_POINT * farOdd);
-}
-
-/* Transforms three taps to coefficients. */
-INLINE void spreadTaps(const int side, const Vector *g, Vector *y)
-{
-  if (side == 2) {
-    const Vector ends = g[0] + g[2];
-    y[1] = (real)0.5 * (ends + g[1]);
-    y[2] = (real)0.5 * (ends - g[1]);
+  } else if (seen == 5) {
+    const Vector middle = d[1] + d[2];
+    y[0] = (d[0] + d[3]) - (real)1.5 * middle;
+    y[1] = d[3] - d[2] - 2 * d[1];
+    y[2] = (d[1] + d[3]) - (real)2.5 * d[2];
+    y[3] = d[3] + (real)0.5 * (d[2] - d[1]);
+    y[4] = (d[1] + d[4]) - (real)1.5 * (d[2] + d[3]);
   } else {
-    dividePoints(g[0] + (real)0.5 * g[2], g[1], g[0] + 2 * g[2], g[1], y);
+    const Vector nearEven = d[4] - 2 * d[2], nearOdd = d[3] - 2 * d[1];
+    const Vector farEven = d[4] - (real)0.5 * d[2], farOdd = d[3] - (real)0.5 * d[1];
+    y[0] = (d[0] + d[4]) - (real)2.5 * d[2];
+    y[1] = nearEven + NEAR_POINT * nearOdd;
+    y[2] = nearEven - NEAR_POINT * nearOdd;
+    y[3] = farEven + FAR_POINT * farOdd;
+    y[4] = farEven - FAR_POINT * farOdd;
+    y[5] = (d[1] + d[5]) - (real)2.5 * d[3];
+  }
+}
+
+/* The sum of x[first], x[first + 2], ... of `count` numbers, each with the factor `ratio` more than the
+ * one before. */
+INLINE Vector everySecond(const int count, const int first, const real ratio, const Vector *x)
+{
+  Vector sum = x[first];
+  real factor = ratio;
+#pragma GCC unroll 2
+  for (int i = first + 2; i < count; i += 2, factor *= ratio)
+    sum += factor * x[i];
+  return sum;
+}
+
+/* Transforms `count` taps, or gradients of results, to coefficients of `seen` elements. */
+INLINE void spreadFactors(const int seen, const int count, const Vector *g, Vector *y)
+{
+  if (seen == 4) {
+    const Vector even = everySecond(count, 0, 1, g), odd = everySecond(count, 1, 1, g);
+    y[1] = (real)0.5 * (even + odd);
+    y[2] = (real)0.5 * (even - odd);
+  } else if (seen == 5) {
+    const Vector even = everySecond(count, 0, 1, g), odd = everySecond(count, 1, 1, g);
+    const Vector nearEven = everySecond(count, 0, (real)0.25, g);
+    const Vector nearOdd = everySecond(count, 1, (real)0.25, g);
+    const Vector farEven = everySecond(count, 0, 4, g), farOdd = everySecond(count, 1, 4, g);
+    y[1] = (real)-8 / 9 * (nearEven + (real)0.5 * nearOdd);
+    y[2] = (real)-2 / 9 * (even - odd);
+    y[3] = (real)1 / 9 * (farEven + 2 * farOdd);
+  } else {
+    const Vector nearEven = everySecond(count, 0, (real)0.5, g);
+    const Vector nearOdd = everySecond(count, 1, (real)0.5, g);
+    const Vector farEven = everySecond(count, 0, 2, g), farOdd = everySecond(count, 1, 2, g);
+    const real nearShare = (real)-1 / (real)1.5, farShare = (real)1 / 6;
+    y[1] = nearShare * (nearEven + NEAR_POINT * nearOdd);
+    y[2] = nearShare * (nearEven - NEAR_POINT * nearOdd);
+    y[3] = farShare * (farEven + FAR_POINT * farOdd);
+    y[4] = farShare * (farEven - FAR_POINT * farOdd);
   }
   y[0] = g[0];
-  y[side + OVERLAP - 1] = g[2];
+  y[seen - 1] = g[count - 1];
 }
 
-/* Transforms sums of products to results. */
-INLINE void gatherResults(const int side, const Vector *p, Vector *y)
+/* Transforms sums of products, as many as elements, to `count` results or gradients of taps. */
+INLINE void gatherSums(const int seen, const int count, const Vector *p, Vector *y)
 {
-  if (side == 2) {
-    y[0] = p[0] + p[1] + p[2];
-    y[1] = p[1] - p[2] - p[3];
-    return;
-  }
-  const Vector nearEven = p[1] + p[2], nearOdd = p[1] - p[2];
-  const Vector farEven = p[3] + p[4], farOdd = p[3] - p[4];
-  y[0] = p[0] + nearEven + farEven;
-  y[1] = NEAR_POINT * (nearOdd + 2 * farOdd);
-  y[2] = (real)0.5 * nearEven + 2 * farEven;
-  y[3] = p[5] + NEAR_POINT * ((real)0.5 * nearOdd + 4 * farOdd);
-}
-
-/* Transforms the gradients of results to coefficients. */
-INLINE void spreadGradients(const int side, const Vector *g, Vector *y)
-{
-  if (side == 2) {
-    y[1] = (real)0.5 * (g[0] + g[1]);
-    y[2] = (real)0.5 * (g[0] - g[1]);
-  } else {
-    dividePoints(g[0] + (real)0.5 * g[2], g[1] + (real)0.5 * g[3], g[0] + 2 * g[2], g[1] + 2 * g[3],
-                 y);
-  }
-  y[0] = g[0];
-  y[side + OVERLAP - 1] = g[side - 1];
-}
-
-/* Transforms sums of products to the gradients of three taps. */
-INLINE void gatherTaps(const int side, const Vector *p, Vector *y)
-{
-  const Vector even = p[1] + p[2], odd = p[1] - p[2];
-  if (side == 2) {
+  if (seen == 4) {
+    const Vector even = p[1] + p[2], odd = p[1] - p[2];
     y[0] = p[0] + even;
-    y[1] = odd;
-    y[2] = even - p[3];
+#pragma GCC unroll 2
+    for (int k = 1; k < count; k++)
+      y[k] = k % 2 ? odd : even;
+    y[count - 1] -= p[3];
     return;
   }
-  const Vector farEven = p[3] + p[4], farOdd = p[3] - p[4];
-  y[0] = p[0] + even + farEven;
-  y[1] = NEAR_POINT * (odd + 2 * farOdd);
-  y[2] = p[5] + (real)0.5 * even + 2 * farEven;
+  if (seen == 5) {
+    real near = 1, far = 1, sign = 1;
+#pragma GCC unroll 4
+    for (int k = 0; k < count; k++, near /= 2, far *= 2, sign = -sign)
+      y[k] = (near * p[1] + sign * p[2]) + far * p[3];
+  } else {
+    const Vector nearEven = p[1] + p[2], nearOdd = p[1] - p[2];
+    const Vector farEven = p[3] + p[4], farOdd = p[3] - p[4];
+    real near = 1, far = 1;
+#pragma GCC unroll 5
+    for (int k = 0; k < count; k += 2, near /= 2, far *= 2) {
+      y[k] = near * nearEven + far * farEven;
+      if (k + 1 < count)
+        y[k + 1] = NEAR_POINT * (near * nearOdd + 2 * far * farOdd);
+    }
+  }
+  y[0] += p[0];
+  y[count - 1] += p[seen - 1];
 }
 
 #endif

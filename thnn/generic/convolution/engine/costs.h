@@ -211,6 +211,60 @@ enum {
 };
 
 enum {
+  WINOGRAD25_PRODUCT, /* a coefficient of two planes, for a vector of tiles */
+  WINOGRAD25_BLOCK, /* a coefficient of a map plane: fetching a block's sums */
+  WINOGRAD25_SOURCE, /* transforming a vector of tiles of the image */
+  WINOGRAD25_RESULT, /* transforming a vector of tiles of the map */
+  WINOGRAD25_MOVED, /* moving a row of tiles of one residue class, dilated */
+  WINOGRAD25_WEIGHT, /* transforming a filter */
+  WINOGRAD25_PARTIAL, /* vectors that a row's partial one adds */
+  WINOGRAD25_KEPT_PRODUCT, /* factor of a product with kept weights */
+  WINOGRAD25_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
+  WINOGRAD25_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  WINOGRAD25_COSTS
+};
+
+enum {
+  WINOGRAD_WEIGHT25_PRODUCT, /* a coefficient of a tile, with one of several vectors of map planes */
+  WINOGRAD_WEIGHT25_SINGLE, /* a coefficient of a tile, with the only vector of map planes */
+  WINOGRAD_WEIGHT25_BLOCK, /* a coefficient of a vector of map planes: fetching a block's sums */
+  WINOGRAD_WEIGHT25_SOURCE, /* transforming a vector of tiles of the image */
+  WINOGRAD_WEIGHT25_MOVED, /* moving a row of tiles of one residue class, dilated */
+  WINOGRAD_WEIGHT25_GRADIENT_TILE, /* transforming a tile of a vector of map planes */
+  WINOGRAD_WEIGHT25_GRADIENT_SEGMENT, /* transforming a segment of tiles of a vector of map planes */
+  WINOGRAD_WEIGHT25_RESULT, /* transforming a vector of sums */
+  WINOGRAD_WEIGHT25_PARTIAL, /* vectors that a row's partial one adds */
+  WINOGRAD_WEIGHT25_COSTS
+};
+
+enum {
+  WINOGRAD42_PRODUCT, /* a coefficient of two planes, for a vector of tiles */
+  WINOGRAD42_BLOCK, /* a coefficient of a map plane: fetching a block's sums */
+  WINOGRAD42_SOURCE, /* transforming a vector of tiles of the image */
+  WINOGRAD42_RESULT, /* transforming a vector of tiles of the map */
+  WINOGRAD42_MOVED, /* moving a row of tiles of one residue class, dilated */
+  WINOGRAD42_WEIGHT, /* transforming a filter */
+  WINOGRAD42_PARTIAL, /* vectors that a row's partial one adds */
+  WINOGRAD42_KEPT_PRODUCT, /* factor of a product with kept weights */
+  WINOGRAD42_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
+  WINOGRAD42_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  WINOGRAD42_COSTS
+};
+
+enum {
+  WINOGRAD_WEIGHT42_PRODUCT, /* a coefficient of a tile, with one of several vectors of map planes */
+  WINOGRAD_WEIGHT42_SINGLE, /* a coefficient of a tile, with the only vector of map planes */
+  WINOGRAD_WEIGHT42_BLOCK, /* a coefficient of a vector of map planes: fetching a block's sums */
+  WINOGRAD_WEIGHT42_SOURCE, /* transforming a vector of tiles of the image */
+  WINOGRAD_WEIGHT42_MOVED, /* moving a row of tiles of one residue class, dilated */
+  WINOGRAD_WEIGHT42_GRADIENT_TILE, /* transforming a tile of a vector of map planes */
+  WINOGRAD_WEIGHT42_GRADIENT_SEGMENT, /* transforming a segment of tiles of a vector of map planes */
+  WINOGRAD_WEIGHT42_RESULT, /* transforming a vector of sums */
+  WINOGRAD_WEIGHT42_PARTIAL, /* vectors that a row's partial one adds */
+  WINOGRAD_WEIGHT42_COSTS
+};
+
+enum {
   PLANEWISE_PRODUCT, /* a vector of products of joined planes, with its loads */
   PLANEWISE_COSTS
 };
@@ -235,6 +289,10 @@ typedef struct Costs {
   double winogradWeight[WINOGRAD_WEIGHT_COSTS];
   double winograd4[WINOGRAD4_COSTS];
   double winogradWeight4[WINOGRAD_WEIGHT4_COSTS];
+  double winograd25[WINOGRAD25_COSTS];
+  double winogradWeight25[WINOGRAD_WEIGHT25_COSTS];
+  double winograd42[WINOGRAD42_COSTS];
+  double winogradWeight42[WINOGRAD_WEIGHT42_COSTS];
   double planewise[PLANEWISE_COSTS];
   double groups[GROUPS_COSTS];
 } Costs;

@@ -39,7 +39,11 @@ enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8 };
   ROW(winograd,       FORWARD | DATA,          WINOGRAD, KEEPS,   TRIES)           \
   ROW(winogradWeight, WEIGHT,                  WINOGRAD, NOTHING, TRIES)           \
   ROW(winograd4,      FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
-  ROW(winogradWeight4, WEIGHT,                 WINOGRAD4, NOTHING, TRIES)
+  ROW(winogradWeight4, WEIGHT,                 WINOGRAD4, NOTHING, TRIES)          \
+  ROW(winograd25,     FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
+  ROW(winogradWeight25, WEIGHT,                WINOGRAD4, NOTHING, TRIES)          \
+  ROW(winograd42,     FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
+  ROW(winogradWeight42, WEIGHT,                WINOGRAD4, NOTHING, TRIES)
 /* clang-format on */
 
 #define DECLARE_KEEPS(file) AlgorithmKeeper THNN_(file##_keepWeights);

@@ -1,21 +1,20 @@
-/* Convolution with 3x3 taps and stride 1 by Winograd's algorithm, also transposed. The map is
- * computed in tiles of 2x2 or 4x4, for which elements and weights are transformed to 16 or 36
- * coefficients each (simd/kernels/winograd.c); the code calls a coefficient's index `number`.
- * Coefficient by coefficient, they are multiplied and summed up over the image planes:
+/* Convolution with stride 1 by Winograd's algorithms, also transposed. The map is computed in tiles, for
+ * which elements and weights are transformed to as many coefficients each as a tile sees elements
+ * (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by coefficient, they are multiplied and summed up over the image planes:
  *
  *   sums[number][map plane][tile] = weights[number][map plane][image plane] *
  *                                   slices[number][image plane][tile]
  *
- * which takes 16 products where the definition has 36, or 36 where it has 144. A last transform makes
- * the map of the sums. If there are taps in depth, a map position sees a slice of each image plane
+ * which takes 16 products where the definition has 36, with 3x3 taps and tiles of 2x2, or 36 where it
+ * has 144, with tiles of 4x4. A last transform makes the map of the sums. If there are taps in depth, a map position sees a slice of each image plane
  * through each of them: these slices take the place of image planes. Dilated taps see one residue
  * class of a slice's rows and columns, which has tiles of its own (winogradTiles.h).
  *
  * A task is a group of blocks of tiles; groups left over after an even split are divided by map
  * planes.
  *
- * With tiles of 2x2, a result depends on the elements that the definition has for it and no others;
- * with 4x4, its rounding errors also depend on what else its tile sees. If one of these elements is
+ * With 3x3 taps and tiles of 2x2, a result depends on the elements that the definition has for it and no
+ * others; otherwise its rounding errors also depend on what else its tile sees. If one of these elements is
  * infinite, differences of infinities can arise. So if any result is not finite, another algorithm
  * computes all of them. */
 #include "generic/convolution/engine/offsets.h"
@@ -25,11 +24,8 @@
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 /* Counts products and the three transforms. */
-static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker)
+static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, const double *costs)
 {
-  static_assert((int)WINOGRAD_COSTS == (int)WINOGRAD4_COSTS, "tiles of any size count the same");
-  const bool four = worker->plan.tiles->side == 4;
-  const double *costs = four ? costsInUse()->winograd4 : costsInUse()->winograd;
   const double numbers = (double)numbersOf(worker);
   const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
@@ -102,7 +98,7 @@ static bool finishesTiles(const THNNConvolution *g)
   return g->dilation[1] == 1 && g->dilation[2] == 1;
 }
 
-bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles)
+bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs)
 {
   if (!winogradApplies(plan, tiles))
     return false;
@@ -113,7 +109,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles)
   const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
   plan->threads = THNN_threads(plan->state, groups * planeParts(&worker),
                                THNN_convolutionOperations(&worker.g));
-  setWinogradCost(plan, &worker);
+  setWinogradCost(plan, &worker, costs);
   plan->finishes = finishesTiles(&worker.g);
   if (own->keepsWeights)
     plan->keptBytes = (size_t)keptBytes(&worker);
@@ -123,7 +119,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles)
 
 bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 {
-  return THNN_(winograd_planTiles)(plan, &THNN_(simd).winograd.two);
+  return THNN_(winograd_planTiles)(plan, &THNN_(simd).winograd.two, costsInUse()->winograd);
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
@@ -133,13 +129,14 @@ bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 static void transformWeights(const WinogradWorker *worker, int64_t outer, int64_t end,
                              int64_t filter, int64_t filters, real *weights)
 {
-  const int64_t stride = worker->innerPlanes * worker->g.kernel[0] * FILTER;
+  const int64_t taps = filterOf(worker->plan.tiles);
+  const int64_t stride = worker->innerPlanes * worker->g.kernel[0] * taps;
   const int64_t step = weightStep(worker);
   for (; outer < end; outer += vectorLanes(), weights += filtersOf(worker) * vectorLanes())
     for (int64_t first = 0; first < filters; first += BLOCK_PLANES) {
       const int64_t count = minimum(BLOCK_PLANES, filters - first);
-      THNN_(simd).products.pack(minimum(end - outer, vectorLanes()), count * FILTER,
-                                worker->weight + outer * stride + (filter + first) * FILTER, stride,
+      THNN_(simd).products.pack(minimum(end - outer, vectorLanes()), count * taps,
+                                worker->weight + outer * stride + (filter + first) * taps, stride,
                                 worker->packed, vectorLanes());
       worker->plan.tiles->weights(count, worker->g.transposed, worker->packed, step,
                                   weights + first * vectorLanes());

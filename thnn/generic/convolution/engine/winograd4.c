@@ -3,7 +3,8 @@
 
 bool THNN_(winograd4_planConvolution)(AlgorithmPlan *plan)
 {
-  return THNN_(winograd_planTiles)(plan, &THNN_(simd).winograd.four);
+  static_assert((int)WINOGRAD_COSTS == (int)WINOGRAD4_COSTS, "tiles of any kind count the same");
+  return THNN_(winograd_planTiles)(plan, &THNN_(simd).winograd.four, costsInUse()->winograd4);
 }
 
 void THNN_(winograd4_keepWeights)(const AlgorithmPlan *plan, const real *weight, void *kept,

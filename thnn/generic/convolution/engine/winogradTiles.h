@@ -1,12 +1,10 @@
-/* Tiles of 2x2 or 4x4 positions for Winograd's algorithms with 3x3 taps and stride 1, and the coefficients
- * that the elements they see are transformed to. If there are taps in depth, a position sees a
+/* Tiles of 2x2 or 4x4 positions for Winograd's algorithms with stride 1, and the coefficients that the
+ * elements they see are transformed to. If there are taps in depth, a position sees a
  * slice of each image plane through each of them. */
 #ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
 #define THNN_CONVOLUTION_WINOGRAD_TILES_H
 
 #include "generic/convolution/engine/algorithm.h"
-
-enum { TAPS = 3, FILTER = TAPS * TAPS };
 
 /* The tiles that cover the positions of a slice. Dilated taps see one residue class of its rows and
  * columns: the rows of one class make a phase, whose tiles are side by side as TileRow says. */
@@ -32,27 +30,34 @@ static inline int64_t numberStep(int64_t elements)
   return elements + 64 / (int64_t)sizeof(real);
 }
 
-/* Plan the algorithm of a row with tiles of 2x2, or of 4x4. */
-bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles);
-bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles);
+/* Plan the algorithm of a row, for its tiles and with its costs. */
+bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs);
+bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles,
+                                     const double *costs);
 
-/* What computes with tiles of either size. */
+/* What computes with tiles of any kind. */
 AlgorithmRunner THNN_(winograd_runConvolution);
 AlgorithmKeeper THNN_(winograd_keepWeights);
 AlgorithmRunner THNN_(winogradWeight_runConvolution);
 
-/* With few planes the transforms take more time than the products save. Errors of tiles of 4x4 are
- * several times those of the other algorithms. */
+/* Elements of a filter. */
+static inline int64_t filterOf(const SimdTiles *tiles)
+{
+  return (int64_t)tiles->taps * tiles->taps;
+}
+
+/* With few planes the transforms take more time than the products save. Errors with more than four
+ * points are several times those of the other algorithms. */
 static inline bool winogradApplies(const AlgorithmPlan *plan, const SimdTiles *tiles)
 {
   enum { FEWEST_PLANES = 16 };
   const THNNConvolution *geometry = &plan->geometry;
   bool applies =
       geometry->stride[0] == 1 &&
-      (tiles->side == 2 || THNN_State_accuracy(plan->state) == THNN_ACCURACY_STANDARD) &&
+      (tiles->numbers == 16 || THNN_State_accuracy(plan->state) == THNN_ACCURACY_STANDARD) &&
       (plan->asked || minimum(geometry->inputPlanes, geometry->outputPlanes) >= FEWEST_PLANES);
   for (int i = 1; i < 3; i++)
-    applies = applies && geometry->kernel[i] == TAPS && geometry->stride[i] == 1 &&
+    applies = applies && geometry->kernel[i] == tiles->taps && geometry->stride[i] == 1 &&
               geometry->dilation[i] <= THNN_MOST_TILES;
   return applies;
 }

@@ -1,14 +1,14 @@
-/* The weight gradient of a convolution with 3x3 taps and stride 1 by Winograd's algorithm. A tile of
- * 2x2 map gradients and the 4x4 image elements that it sees are transformed to 16 coefficients each,
- * or one of 4x4 gradients and the 6x6 elements to 36 (simd/kernels/winograd.c); the code calls a
- * coefficient's index `number`. Coefficient by coefficient, they are multiplied and summed up over
- * the tiles of all samples:
+/* The weight gradient of a convolution with stride 1 by Winograd's algorithms. A tile of map gradients,
+ * and the image elements that it sees, are transformed to as many coefficients as there are of the
+ * latter (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
+ * coefficient, they are multiplied and summed up over the tiles of all samples:
  *
  *   sums[number][slice][map plane] = elements[number][slice][tile] *
  *                                    gradients[number][tile][map plane]
  *
- * which takes 16 products where the definition has 36, or 36 where it has 144. A last transform of the sums makes the
- * gradients of the 3x3 weights between a slice and a map plane.
+ * which takes 16 products where the definition has 36, with 3x3 taps and tiles of 2x2, or 36 where it
+ * has 144, with tiles of 4x4. A last transform of the sums makes the gradients of the weights between
+ * a slice and a map plane.
  *
  * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
  * directWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where
@@ -35,7 +35,7 @@ enum { NEAR_BYTES = 24 << 10 };
 /* A task is a panel of map planes times a block of image slices, over all blocks of tiles or a
  * share of them. */
 typedef struct WinogradWeightPlan {
-  const SimdTiles *tiles; /* of 2x2 or of 4x4 */
+  const SimdTiles *tiles; /* their size and transforms */
   int64_t blockSegments;  /* rows of tiles, or pieces of rows, in a block */
   int64_t blockSlices;    /* image slices in a block */
   int64_t shares;         /* shares of the blocks of tiles, each with partial sums of its own */
@@ -130,7 +130,7 @@ static int64_t sumStep(const WinogradWeightWorker *worker)
 /* Number of elements of a share's results. */
 static int64_t resultElements(const WinogradWeightWorker *worker)
 {
-  return panels(worker) * worker->slices * FILTER * mostLanes(worker);
+  return panels(worker) * worker->slices * filterOf(worker->plan.tiles) * mostLanes(worker);
 }
 
 /* Room for the rows of map gradients of a segment: elements for a vector of planes. */
@@ -144,7 +144,8 @@ static int64_t packedElements(const WinogradWeightWorker *worker)
 /* Number of elements of a task's results; 0 if all results are kept. */
 static int64_t taskElements(const WinogradWeightWorker *worker)
 {
-  return worker->plan.keepsResults ? 0 : worker->plan.blockSlices * FILTER * mostLanes(worker);
+  const int64_t rows = worker->plan.blockSlices * filterOf(worker->plan.tiles);
+  return worker->plan.keepsResults ? 0 : rows * mostLanes(worker);
 }
 
 static void layOutShared(WinogradWeightWorker *worker, Scratch *scratch)
@@ -175,13 +176,10 @@ static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
 
 /* Counts products and fetching their sums; the transforms; the results. A register tile of one
  * vector spends most of its time on loads. */
-static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorker *worker)
+static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorker *worker,
+                                  const double *costs)
 {
-  static_assert((int)WINOGRAD_WEIGHT_COSTS == (int)WINOGRAD_WEIGHT4_COSTS,
-                "tiles of any size count the same");
   const WinogradWeightPlan *own = &worker->plan;
-  const double *costs =
-      own->tiles->side == 4 ? costsInUse()->winogradWeight4 : costsInUse()->winogradWeight;
   const double numbers = (double)numbersOf(worker);
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
   const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
@@ -244,7 +242,8 @@ static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keep
   return fits(plan, &shared, &thread);
 }
 
-bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tilesOf)
+bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tilesOf,
+                                     const double *costs)
 {
   if (!winogradApplies(plan, tilesOf))
     return false;
@@ -261,14 +260,15 @@ bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles
   plan->sharedBytes = sharedBytes(worker, own->shares);
   plan->threads = THNN_threads(plan->state, partCount(&worker) * own->shares,
                                THNN_convolutionOperations(&worker.g));
-  setWinogradWeightCost(plan, &worker);
+  setWinogradWeightCost(plan, &worker, costs);
   KEEP_OWN(plan, *own);
   return true;
 }
 
 bool THNN_(winogradWeight_planConvolution)(AlgorithmPlan *plan)
 {
-  return THNN_(winogradWeight_planTiles)(plan, &THNN_(simd).winograd.two);
+  return THNN_(winogradWeight_planTiles)(plan, &THNN_(simd).winograd.two,
+                                         costsInUse()->winogradWeight);
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
@@ -386,7 +386,7 @@ static real *resultsOf(const WinogradWeightWorker *worker, int64_t share, int64_
   if (!worker->plan.keepsResults)
     return worker->results;
   return worker->results + share * resultElements(worker) +
-         (panel * worker->slices + slice) * FILTER * mostLanes(worker);
+         (panel * worker->slices + slice) * filterOf(worker->plan.tiles) * mostLanes(worker);
 }
 
 /* Where a share's totals of a panel are. */
@@ -425,8 +425,8 @@ static bool runTask(const WinogradWeightWorker *worker, int64_t part, int64_t sh
       totals[lane] += worker->blockTotals[lane];
     multiplyBlock(worker, &panel, end - first, tiles, block == beginBlock);
   }
-  return plan->tiles->taps(end - first, panel.lanes, worker->sums, sumStep(worker),
-                           resultsOf(worker, share, index, first));
+  return plan->tiles->toTaps(end - first, panel.lanes, worker->sums, sumStep(worker),
+                             resultsOf(worker, share, index, first));
 }
 
 /* Adds up the shares' results of a part, and adds them to the weight gradient. */
@@ -438,7 +438,7 @@ static void storeResults(const WinogradWeightWorker *worker, int64_t part, real 
   const int64_t index = part / sliceBlocks, first = part % sliceBlocks * plan->blockSlices;
   const int64_t end = minimum(first + plan->blockSlices, worker->slices);
   const Panel panel = panelOfMap(worker, index);
-  const int64_t rows = (end - first) * FILTER;
+  const int64_t taps = filterOf(plan->tiles), rows = (end - first) * taps;
   real *results = resultsOf(worker, 0, index, first), *transposed = worker->sums;
   for (int64_t share = 1; share < plan->shares; share++)
     THNN_(simd).pointwise.axpy(rows * panel.lanes, 1, resultsOf(worker, share, index, first),
@@ -446,8 +446,7 @@ static void storeResults(const WinogradWeightWorker *worker, int64_t part, real 
   THNN_(simd).products.transpose(rows, panel.planes, results, panel.lanes, transposed, rows);
   for (int64_t lane = 0; lane < panel.planes; lane++)
     THNN_(simd).pointwise.axpy(rows, scale, transposed + lane * rows,
-                               gradWeight +
-                                   ((panel.first + lane) * worker->slices + first) * FILTER);
+                               gradWeight + ((panel.first + lane) * worker->slices + first) * taps);
 }
 
 static void addTotals(const WinogradWeightWorker *worker, accreal scale, real *gradBias)
@@ -481,8 +480,8 @@ static double largestSquare(int64_t planes, int64_t positions, const real *x, in
 
 /* Whether all sums will certainly be finite. By the Cauchy-Schwarz inequality, a sum of products of
  * coefficients is at most the product of the norms of elements and gradients, times what the
- * transforms multiply these by, which is less than 1000, with tiles of 4x4, and up to four for the
- * tiles that an element is in: the factor 10000 below is more than enough. */
+ * transforms multiply these by, which is less than 4000 with 5x5 taps, and up to nine for the tiles
+ * that an element is in: the factor 100000 below is more than enough. */
 static bool staysFinite(const WinogradWeightWorker *worker, int threads)
 {
   const THNNConvolution *g = &worker->g;
@@ -493,7 +492,7 @@ static bool staysFinite(const WinogradWeightWorker *worker, int threads)
   const double gradients =
       sqrt(samples * largestSquare(g->batch * g->outputPlanes, THNN_convolutionMapPositions(g),
                                    worker->map, threads));
-  const double most = -THNN_LOWEST / 10000;
+  const double most = -THNN_LOWEST / 100000;
   return elements < most && gradients < most && elements * gradients < most;
 }
 

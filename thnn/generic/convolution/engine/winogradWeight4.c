@@ -3,7 +3,10 @@
 
 bool THNN_(winogradWeight4_planConvolution)(AlgorithmPlan *plan)
 {
-  return THNN_(winogradWeight_planTiles)(plan, &THNN_(simd).winograd.four);
+  static_assert((int)WINOGRAD_WEIGHT_COSTS == (int)WINOGRAD_WEIGHT4_COSTS,
+                "tiles of any kind count the same");
+  return THNN_(winogradWeight_planTiles)(plan, &THNN_(simd).winograd.four,
+                                         costsInUse()->winogradWeight4);
 }
 
 bool THNN_(winogradWeight4_runConvolution)(const AlgorithmPlan *plan, const Operands *of,

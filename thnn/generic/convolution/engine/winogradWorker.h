@@ -23,7 +23,7 @@ static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
 
 /* Tiles, in blocks and groups, and weights that are transformed at a time. */
 typedef struct WinogradPlan {
-  const SimdTiles *tiles; /* of 2x2 or of 4x4 */
+  const SimdTiles *tiles; /* their size and transforms */
   int64_t blockTiles;     /* tiles in a block, a multiple of a vector's lanes */
   int64_t groupBlocks;    /* blocks in a group */
   int64_t panelPlanes;    /* map planes whose products are formed at a time */
@@ -78,7 +78,7 @@ static inline int64_t numbersOf(const WinogradWorker *worker)
   return worker->plan.tiles->numbers;
 }
 
-/* The number of 3x3 filters that are stored one after the other for each outer plane, one for each
+/* The number of filters that are stored one after the other for each outer plane, one for each
  * inner plane and tap in depth. */
 static inline int64_t filtersOf(const WinogradWorker *worker)
 {
@@ -125,7 +125,8 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
   layOutCoefficients(worker, scratch);
   if (!worker->plan.sharesWeights)
     worker->weights = THNN_take(scratch, numbersOf(worker) * weightStep(worker), sizeof(real));
-  worker->packed = THNN_take(scratch, BLOCK_PLANES * FILTER * vectorLanes(), sizeof(real));
+  worker->packed =
+      THNN_take(scratch, BLOCK_PLANES * filterOf(worker->plan.tiles) * vectorLanes(), sizeof(real));
   worker->sums = THNN_take(scratch, blocks * numbersOf(worker) * sumStep(worker), sizeof(real));
   worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
   worker->zeros = THNN_take(scratch, tiles, sizeof(real));

@@ -1,0 +1,16 @@
+/* The row of winogradWeight.c with tiles of 4x4 results of 2x2 taps. */
+#include "generic/convolution/engine/winogradTiles.h"
+
+bool THNN_(winogradWeight42_planConvolution)(AlgorithmPlan *plan)
+{
+  static_assert((int)WINOGRAD_WEIGHT_COSTS == (int)WINOGRAD_WEIGHT42_COSTS,
+                "tiles of any kind count the same");
+  return THNN_(winogradWeight_planTiles)(plan, &THNN_(simd).winograd.fourOfTwo,
+                                         costsInUse()->winogradWeight42);
+}
+
+bool THNN_(winogradWeight42_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
+                                            void *scratch)
+{
+  return THNN_(winogradWeight_runConvolution)(plan, of, scratch);
+}
