@@ -40,8 +40,20 @@
 DECLARE_LOOPS(baseline);
 DECLARE_LOOPS(avx2);
 DECLARE_LOOPS(avx512);
+DECLARE_LOOPS(wide);
 
-Simd THNN_(simd);
+Simd THNN_(simd), THNN_REPRODUCIBLE_SIMD;
+
+/* Sets the loops of reproducible calls, which have vectors of 32 bytes on every processor. Where
+ * other calls leave products to BLAS, these take panels or dot products. */
+static void reproduceWith(Simd loops)
+{
+  loops.panels.packs = true;
+  loops.panels.mostInPlace = 16;
+  loops.dots.ranges[0] = (THNNDotsRange){1, THNN_FEW_ROWS, 64, 0};
+  loops.dots.ranges[1] = loops.dots.ranges[0];
+  THNN_REPRODUCIBLE_SIMD = loops;
+}
 
 /* Runs while the library loads, before any caller can reach a kernel. */
 __attribute__((constructor)) static void chooseLoops(void)
@@ -60,4 +72,10 @@ __attribute__((constructor)) static void chooseLoops(void)
   default:
     THNN_(simd) = LOOPS_OF(baseline, baseline);
   }
+#if defined(THNN_SIMD_HAS_AVX2)
+  if (THNN_simdReproduces())
+    reproduceWith(LOOPS_OF(avx2, avx2));
+#elif defined(THNN_SIMD_HAS_WIDE)
+  reproduceWith(LOOPS_OF(wide, wide));
+#endif
 }

@@ -47,3 +47,12 @@ const char *THNN_simdLevelName(void)
 {
   return LEVEL_NAMES[THNN_simdLevel()];
 }
+
+bool THNN_simdReproduces(void)
+{
+#if defined(THNN_SIMD_HAS_WIDE)
+  return true;
+#else
+  return THNN_simdLevel() >= THNN_SIMD_AVX2;
+#endif
+}

@@ -63,7 +63,7 @@ typedef int64_t Some __attribute__((vector_size(VECTOR_BYTES)));
 
 INLINE Some firstOf(int64_t count)
 {
-#  if defined(__AVX__)
+#  if defined(LONG_VECTORS)
   const Some number = {0, 1, 2, 3};
 #  else
   const Some number = {0, 1};

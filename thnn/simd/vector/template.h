@@ -1,6 +1,6 @@
 /* What a source of this folder sees: the real type of this pass and the names built on it.
  * Sources are compiled once per real type (THNN_REAL_FLOAT, THNN_REAL_DOUBLE) and, all but
- * dispatch.c, once per instruction set (THNN_SIMD_LEVEL=baseline, avx2 or avx512). */
+ * dispatch.c, once per instruction set (THNN_SIMD_LEVEL=baseline, avx2, avx512 or wide). */
 #ifndef THNN_SIMD_TEMPLATE_H
 #define THNN_SIMD_TEMPLATE_H
 
@@ -22,6 +22,9 @@
 
 /* The table of one topic at one level, such as THNN_FloatSimdPointwise_avx2. */
 #define SIMD_TABLE(TOPIC, LEVEL) SIMD_PASTE(THNN_(Simd##TOPIC), _, LEVEL, )
+
+/* The table of reproducible calls, THNN_(simd) to the sources that are compiled for them. */
+#define THNN_REPRODUCIBLE_SIMD SIMD_PASTE(THNN_Reproducible, Real, simd, )
 
 /* For helpers whose arguments must be constants where they are called. */
 #define INLINE static inline __attribute__((always_inline))

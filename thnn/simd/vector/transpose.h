@@ -18,7 +18,7 @@
 #  define EVEN_PAIRS 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29
 #  define ODD_PAIRS 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31
 #  define NEXT_LANES 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
-#elif defined(__AVX512F__) || (defined(__AVX__) && defined(THNN_REAL_FLOAT))
+#elif defined(__AVX512F__) || (defined(LONG_VECTORS) && defined(THNN_REAL_FLOAT))
 #  define LOWER_HALVES 0, 8, 1, 9, 2, 10, 3, 11
 #  define UPPER_HALVES 4, 12, 5, 13, 6, 14, 7, 15
 #  define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
@@ -28,7 +28,7 @@
 #  define EVEN_PAIRS 0, 1, 4, 5, 8, 9, 12, 13
 #  define ODD_PAIRS 2, 3, 6, 7, 10, 11, 14, 15
 #  define NEXT_LANES 1, 2, 3, 4, 5, 6, 7, 8
-#elif defined(__AVX__) || defined(THNN_REAL_FLOAT)
+#elif defined(LONG_VECTORS) || defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 4, 1, 5
 #  define UPPER_HALVES 2, 6, 3, 7
 #  define EVEN_LANES 0, 2, 4, 6

@@ -10,7 +10,10 @@
 
 #include "simd/vector/template.h"
 
-#if defined(__AVX512F__)
+/* Vectors of AVX2's size on another processor take several registers. */
+#if defined(THNN_WIDE_VECTORS)
+enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
+#elif defined(__AVX512F__)
 #  define MANY_REGISTERS
 enum { VECTOR_BYTES = 64, VECTOR_REGISTERS = 32 };
 #elif defined(__AVX__)
@@ -23,7 +26,9 @@ enum { VECTOR_BYTES = 16, VECTOR_REGISTERS = 16 };
 #endif
 
 enum { LANES = VECTOR_BYTES / sizeof(real) };
-#if !defined(__AVX__) && defined(THNN_REAL_DOUBLE)
+#if defined(__AVX__) || defined(THNN_WIDE_VECTORS)
+#  define LONG_VECTORS /* 32 bytes or more */
+#elif defined(THNN_REAL_DOUBLE)
 #  define TWO_LANES
 #endif
 
@@ -151,7 +156,7 @@ INLINE Vector broadcast(real x)
  * that a comparison chooses, and these loads wait for the comparison. */
 #if defined(__SSE2__)
 #  define KEEP_LOADED(vector) __asm__("" : "+x"(vector))
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(THNN_WIDE_VECTORS)
 #  define KEEP_LOADED(vector) __asm__("" : "+w"(vector))
 #else
 #  define KEEP_LOADED(vector) (void)(vector)
