@@ -96,6 +96,17 @@ THNN_API bool THNN_State_keepsWeights(const THNNState *state);
 THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);
 THNN_API THNNAccuracy THNN_State_accuracy(const THNNState *state);
 
+/* Reproducible results are the same bits on every processor with fused multiply-adds (x86-64 with
+ * AVX2 or more, aarch64), in calls with the same arguments and the same settings otherwise: sums have
+ * one order, the choice of algorithms goes by sizes alone, and no BLAS library is called. It takes
+ * somewhat longer. Without fused multiply-adds, or with THNN_SIMD=baseline on x86-64, setting true is
+ * an error (THNN_simdReproduces). For CUDA it means nothing.
+ *
+ * The environment variable THNN_REPRODUCIBLE=1, which is read when the library is loaded, makes true
+ * the default, also of calls without a state. */
+THNN_API void THNN_State_setReproducible(THNNState *state, bool reproducible);
+THNN_API bool THNN_State_reproducible(const THNNState *state);
+
 /* On the CPU every function is deterministic; the switch makes CUDA functions that are not refuse
  * to run. */
 THNN_API void THNN_State_setDeterministic(THNNState *state, bool deterministic);

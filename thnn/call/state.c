@@ -1,9 +1,11 @@
 #include "call/plan.h"
 #include "call/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <TH/TH.h>
+#include <THNNSimd.h>
 
 /* Tells a live state from a freed or foreign pointer. */
 static const uint64_t LIVE = 0x7468656e6e737461u;
@@ -12,14 +14,26 @@ static const double DEFAULT_MINIMUM_WORK = 1 << 15;
 static const size_t DEFAULT_WORKSPACE_LIMIT = (size_t)8 << 20;
 static const size_t MINIMUM_WORKSPACE_LIMIT = (size_t)64 << 10;
 
+/* Whether calls without a state are reproducible. */
+static bool reproducibleByDefault;
+
+/* Runs before any caller can make a state. */
+__attribute__((constructor)) static void readEnvironment(void)
+{
+  const char *value = getenv("THNN_REPRODUCIBLE");
+  reproducibleByDefault = value && *value && strcmp(value, "0") != 0;
+}
+
 /* The settings of a state, or the defaults for NULL. */
 static THNNState settingsOf(const THNNState *state)
 {
   THNN_State_check(state, "State_copy");
   if (state)
     return *state;
-  return (THNNState){
-      .live = LIVE, .minimumWork = DEFAULT_MINIMUM_WORK, .workspaceLimit = DEFAULT_WORKSPACE_LIMIT};
+  return (THNNState){.live = LIVE,
+                     .minimumWork = DEFAULT_MINIMUM_WORK,
+                     .workspaceLimit = DEFAULT_WORKSPACE_LIMIT,
+                     .reproducible = reproducibleByDefault};
 }
 
 THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which)
@@ -67,6 +81,10 @@ void THNN_State_check(const THNNState *state, const char *function)
              "%s: argument #1 'state': expected NULL or a state made by THNN_State_new, found "
              "something else",
              function);
+  THArgCheck(state || !reproducibleByDefault || THNN_simdReproduces(), 1,
+             "%s: the environment variable THNN_REPRODUCIBLE asks for results that take fused "
+             "multiply-adds, which the instruction set in use (%s) does not have: unset it",
+             function, THNN_simdLevelName());
 }
 
 /* Frees what is kept, after a setting has changed by which it was chosen. */
@@ -228,6 +246,23 @@ bool THNN_State_deterministic(const THNNState *state)
 {
   THNN_State_check(state, "State_deterministic");
   return state ? state->deterministic : false;
+}
+
+void THNN_State_setReproducible(THNNState *state, bool reproducible)
+{
+  checkGiven(state, "State_setReproducible");
+  THArgCheck(!reproducible || THNN_simdReproduces(), 2,
+             "State_setReproducible: argument #2 'reproducible': expected false without fused "
+             "multiply-adds, which the instruction set in use (%s) does not have, found true",
+             THNN_simdLevelName());
+  state->reproducible = reproducible;
+  forget(state);
+}
+
+bool THNN_State_reproducible(const THNNState *state)
+{
+  THNN_State_check(state, "State_reproducible");
+  return state ? state->reproducible : reproducibleByDefault;
 }
 
 void THNN_State_setKeepsWeights(THNNState *state, bool keeps)

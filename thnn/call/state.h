@@ -16,7 +16,7 @@ struct THNNState {
   THNNConvolutionAlgorithm convolutionAlgorithm[THNN_CONVOLUTION_RESULTS];
   char convolutionRow[THNN_LONGEST_ROW + 1]; /* empty: none */
   THNNAccuracy accuracy;
-  bool deterministic;
+  bool deterministic, reproducible;
   void **kept; /* where a call may leave a block (THNN_planKept) for later ones; NULL: nowhere */
 };
 

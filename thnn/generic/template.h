@@ -54,6 +54,38 @@
 #  define THNN_(NAME) TH_CONCAT_3(THNN_, Real, NAME)
 #endif
 
+/* Sources that sum up products are compiled once more, with THNN_REPRODUCIBLE, for states that ask
+ * for reproducible results: there all names are others, THNN_(simd) is a table with the same loops on
+ * every processor, nothing depends on the instruction set in use, and BLAS is not called. Where the
+ * first pass begins such a computation, it hands over to the second one:
+ *
+ *     THNN_REPRODUCIBLY(state, matrix_multiply, (state, m, n, ...))
+ *
+ * returns from the function after calling that of the second pass; THNN_REPRODUCIBLY_GET returns its
+ * value. */
+#define THNN_REPRODUCIBLE_(NAME) TH_CONCAT_3(THNN_Reproducible, Real, NAME)
+#if defined(THNN_REPRODUCIBLE)
+#  undef THNN_ONCE
+#  undef THNN_
+#  define THNN_(NAME) THNN_REPRODUCIBLE_(NAME)
+#  define THNN_REPRODUCIBLY(state, NAME, ARGUMENTS) (void)(state);
+#  define THNN_REPRODUCIBLY_GET(state, NAME, ARGUMENTS) (void)(state);
+enum { THNN_USES_BLAS = 0 };
+#else
+#  define THNN_REPRODUCIBLY(state, NAME, ARGUMENTS)                                                \
+    if (THNN_State_reproducible(state)) {                                                          \
+      extern __typeof__(THNN_(NAME)) THNN_REPRODUCIBLE_(NAME);                                     \
+      THNN_REPRODUCIBLE_(NAME) ARGUMENTS;                                                          \
+      return;                                                                                      \
+    }
+#  define THNN_REPRODUCIBLY_GET(state, NAME, ARGUMENTS)                                            \
+    if (THNN_State_reproducible(state)) {                                                          \
+      extern __typeof__(THNN_(NAME)) THNN_REPRODUCIBLE_(NAME);                                     \
+      return THNN_REPRODUCIBLE_(NAME) ARGUMENTS;                                                   \
+    }
+enum { THNN_USES_BLAS = 1 };
+#endif
+
 #if defined(THNN_REAL_FLOAT) || defined(THNN_REAL_DOUBLE)
 #  include "simd/simd.h"
 #  include <float.h>
@@ -62,6 +94,13 @@
 #  else
 #    define THNN_LOWEST (-DBL_MAX)
 #  endif
+
+/* The loops of a call, for functions that are compiled once. */
+static inline const Simd *simdFor(const THNNState *state)
+{
+  extern Simd THNN_REPRODUCIBLE_(simd);
+  return THNN_State_reproducible(state) ? &THNN_REPRODUCIBLE_(simd) : &THNN_(simd);
+}
 
 /* Reals in a vector. */
 static inline int64_t vectorLanes(void)

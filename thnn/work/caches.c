@@ -10,10 +10,10 @@ bool THNN_leavesLargeCaches(int64_t elements, size_t elementBytes)
           elements * (int64_t)elementBytes > THNN_tuning.lastCacheBytes / SHARE);
 }
 
-int64_t THNN_mostKeptBytes(void)
+int64_t THNN_mostKeptBytes(bool reproducible)
 {
   enum { SHARE = 4, USUAL_BYTES = 16 << 20 }; /* where the size of the cache is unknown */
-  const int64_t bytes = THNN_tuning.lastCacheBytes;
+  const int64_t bytes = reproducible ? 0 : THNN_tuning.lastCacheBytes;
   return (bytes > 0 ? bytes : USUAL_BYTES) / SHARE;
 }
 

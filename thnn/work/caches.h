@@ -28,8 +28,9 @@ bool THNN_streamsResult(int tensorsRead, int64_t elements, size_t elementBytes);
 /* The most bytes that are worth keeping from call to call where they are larger than what they are made
  * of: more would come from memory, since other tensors have passed through the caches in between.
  * Measured with 32 MB of last-level cache: transformed weights of 8 MB are faster than making
- * them anew, those of 16 MB and more are up to 16 % slower. */
-int64_t THNN_mostKeptBytes(void);
+ * them anew, those of 16 MB and more are up to 16 % slower. For reproducible calls it is the same on
+ * every processor, since the choice of an algorithm goes by what is kept. */
+int64_t THNN_mostKeptBytes(bool reproducible);
 
 /* Number of elements between the last cache-line boundary and the address. */
 static inline int64_t THNN_elementsPastCacheLine(const void *address, size_t elementBytes)

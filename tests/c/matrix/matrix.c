@@ -152,7 +152,7 @@ static void run(const Product *p, Function function, const THNNState *state, rea
     break;
   case ADD_PRODUCTS:
     THNN_(panelProducts_add)
-    (p->m, p->n, p->k, p->alpha, p->a, p->b, p->count, p->aNext, p->bNext, c, room);
+    (state, p->m, p->n, p->k, p->alpha, p->a, p->b, p->count, p->aNext, p->bNext, c, room);
     break;
   case AFFINE:
     THNN_(matrix_affine)
@@ -318,10 +318,12 @@ static void testSizes(THNNState *state, int products)
     if ((double)size[0] * (double)size[1] * (double)size[2] > 3e6)
       continue;
     const real beta = (real[]){0, 1, 1, 0.25}[randomBetween(0, 3)];
+    THNN_State_setReproducible(state, i % 3 == 0 && THNN_simdReproduces());
     testMultiplyInto(state, (Paths)randomBetween(MEASURED, ALL_PATHS - 1), size[0], size[1],
                      size[2], (int)randomBetween(0, ALL_LAYOUTS - 1),
                      randomBetween(0, 1) ? 1 : (real)-0.75, beta);
   }
+  THNN_State_setReproducible(state, false);
 }
 
 /* Around what chooses a path: the elements of a matrix for a few columns, its rows and terms that

@@ -56,7 +56,7 @@ typedef struct Numbers {
   checkThat(hasIndices(TENSOR, NUMBERS(__VA_ARGS__)), #TENSOR " is " #__VA_ARGS__, __FILE__,       \
             __LINE__)
 
-enum { MOST_TENSORS = 64, MOST_DIMENSIONS = 5 };
+enum { MOST_TENSORS = 64, MOST_DIMENSIONS = 6 };
 static Tensor *tensors[MOST_TENSORS];
 static THLongTensor *indexTensors[MOST_TENSORS];
 static int tensorCount, indexTensorCount;

@@ -18,6 +18,6 @@ void THNN_(LogSigmoid_updateGradInput)(THNNState *state, THTensor *input, THTens
   (void)buffer;
   const Pointwise run = {
       .function = "LogSigmoid_updateGradInput", .state = state, .cost = 4, .like = gradOutput};
-  THNN_(pointwise_backward)(&run, THNN_(simd).activation.logSigmoidBackward, input, "input", 2,
+  THNN_(pointwise_backward)(&run, simdFor(state)->activation.logSigmoidBackward, input, "input", 2,
                             gradOutput, gradInput);
 }

@@ -6,7 +6,7 @@
 void THNN_(Tanh_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "Tanh_updateOutput", .state = state, .cost = 4};
-  THNN_(pointwise_forward)(&run, THNN_(simd).elementary.tanh, input, output);
+  THNN_(pointwise_forward)(&run, simdFor(state)->elementary.tanh, input, output);
 }
 
 void THNN_(Tanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,

@@ -153,12 +153,14 @@ static void addWindow(const THNNConvolution *g, const Window *w, int64_t planes,
 typedef struct Cut {
   int64_t planes, samples; /* input planes (all but in updateGradInput) and samples of a product */
   int threads;
-  size_t threadBytes;
+  size_t packedBytes, threadBytes;
 } Cut;
 
-/* What a thread multiplies: windows and elements of each sample of a product. */
+/* What a thread multiplies, windows and elements of each sample of a product, and where it packs
+ * them. */
 typedef struct Areas {
   real *windows, *elements;
+  void *packing;
 } Areas;
 
 static Areas layOut(const THNNConvolution *g, const Cut *cut, Scratch *scratch)
@@ -166,6 +168,7 @@ static Areas layOut(const THNNConvolution *g, const Cut *cut, Scratch *scratch)
   Areas areas;
   areas.windows = THNN_take(scratch, cut->samples * cut->planes * tapsOf(g), sizeof(real));
   areas.elements = THNN_take(scratch, cut->samples * g->outputPlanes, sizeof(real));
+  areas.packing = THNN_take(scratch, (int64_t)cut->packedBytes, 1);
   return areas;
 }
 
@@ -183,6 +186,8 @@ static Cut cutWork(const THNNState *state, const THNNConvolution *g, int64_t pla
   const int64_t elementBytes = g->outputPlanes * (int64_t)sizeof(real);
   const int64_t most = bytes > elementBytes ? bytes : elementBytes;
   cut.samples = minimum(g->batch, most < WINDOW_BYTES ? WINDOW_BYTES / most : 1);
+  const int64_t longest = maximum(window, maximum(g->outputPlanes, cut.samples));
+  cut.packedBytes = THNN_(matrix_aloneBytes)(state, longest, longest, longest);
   Scratch needed = {0};
   layOut(g, &cut, &needed);
   cut.threadBytes = needed.used;
@@ -256,8 +261,9 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
       THNN_(simd).pointwise.copyFromSteps(planes, (real *)start->data + p, positions, elements);
       for (int64_t i = 1; i < count; i++)
         THNN_(simd).pointwise.copy(planes, elements, elements + i * planes);
-      THBlas_(gemm)('t', 'n', planes, count, window, 1, kernel, window, windows, window, 1,
-                    elements, planes);
+      const Matrix a = {kernel, window, true}, b = {windows, window, false};
+      THNN_(matrix_multiplyAlone)(state, planes, count, window, 1, a, b, 1, elements, planes,
+                                  areas.packing);
       real *to = (real *)out->data + first * planes * positions + p;
       for (int64_t i = 0; i < count * planes; i++)
         to[i * positions] = elements[i];
@@ -282,8 +288,9 @@ static int64_t groupPlanes(const THNNConvolution *g)
 }
 
 /* Computes gradInput for one task, position after position. */
-static void spreadPlanes(const THNNConvolution *g, const Cut *cut, int64_t task,
-                         const real *gradOutput, real *weight, real *gradInput, void *scratch)
+static void spreadPlanes(const THNNState *state, const THNNConvolution *g, const Cut *cut,
+                         int64_t task, const real *gradOutput, real *weight, real *gradInput,
+                         void *scratch)
 {
   const int64_t groups = (g->inputPlanes + cut->planes - 1) / cut->planes;
   const int64_t firstPlane = task % groups * cut->planes, first = task / groups * cut->samples;
@@ -300,9 +307,10 @@ static void spreadPlanes(const THNNConvolution *g, const Cut *cut, int64_t task,
   for (int64_t p = 0; p < positionsOf(g); p++) {
     const Window w = windowAt(g, p);
     readElements(g, p, first, count, gradOutput, elements);
-    THBlas_(gemm)('n', 'n', window, count, g->outputPlanes, 1,
-                  weight + p * g->outputPlanes * wholeWindow + firstPlane * tapsOf(g), wholeWindow,
-                  elements, g->outputPlanes, 0, windows, window);
+    const real *kernels = weight + p * g->outputPlanes * wholeWindow + firstPlane * tapsOf(g);
+    const Matrix a = {kernels, wholeWindow, false}, b = {elements, g->outputPlanes, false};
+    THNN_(matrix_multiplyAlone)(state, window, count, g->outputPlanes, 1, a, b, 0, windows, window,
+                                areas.packing);
     for (int64_t i = 0; i < count; i++)
       addWindow(g, &w, planes, windows + i * window, image + i * g->inputPlanes * plane);
   }
@@ -332,7 +340,7 @@ void THNN_(SpatialConvolutionLocal_updateGradInput)(
   THNN_blasBegin();
 #pragma omp parallel for num_threads(cut.threads) schedule(static)
   for (int64_t task = 0; task < planeTasks(&g, &cut); task++)
-    spreadPlanes(&g, &cut, task, from->data, kernels->data, to->data, scratch->data);
+    spreadPlanes(state, &g, &cut, task, from->data, kernels->data, to->data, scratch->data);
   THNN_blasEnd();
   THNN_planRelease(&plan);
 }
@@ -370,8 +378,10 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(
       const int64_t count = minimum(cut.samples, g.batch - first);
       readWindows(&g, &cut, p, first, count, in->data, windows);
       readElements(&g, p, first, count, from->data, elements);
-      THBlas_(gemm)('n', 't', window, planes, count, (real)scale, windows, window, elements, planes,
-                    1, (real *)kernels->data + p * planes * window, window);
+      const Matrix a = {windows, window, false}, b = {elements, planes, true};
+      THNN_(matrix_multiplyAlone)(state, window, planes, count, (real)scale, a, b, 1,
+                                  (real *)kernels->data + p * planes * window, window,
+                                  areas.packing);
     }
   }
   THNN_blasEnd();

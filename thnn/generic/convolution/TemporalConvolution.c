@@ -101,18 +101,18 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
                            THNNRoom room)
 {
   const int64_t window = kW * frames->inputSize;
-  if (THNN_(matrix_prefersDots)(frames->outputFrames, frames->outputSize, window)) {
+  if (THNN_(matrix_prefersDots)(state, frames->outputFrames, frames->outputSize, window)) {
     THNN_(matrix_affine)(state, frames->outputFrames, frames->outputSize, window, input,
                          dW * frames->inputSize, weight, bias, output, frames->outputSize, room);
     return;
   }
-  if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1) {
+  if (simdFor(state)->panels.packs && periodOf(kW, dW) > 1) {
     const Matrix kernels = {weight, window, true};
     const Matrix windows = {input, dW * frames->inputSize, false};
     THNN_(matrix_repeatRow)(state, frames->outputFrames, frames->outputSize, bias, output,
                             frames->outputSize);
-    THNN_(panelProducts_add)(frames->outputSize, frames->outputFrames, window, 1, kernels, windows,
-                             1, 0, 0, output, room);
+    THNN_(panelProducts_add)(state, frames->outputSize, frames->outputFrames, window, 1, kernels,
+                             windows, 1, 0, 0, output, room);
     return;
   }
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
@@ -146,13 +146,14 @@ static bool fitsCache(const THNNFrames *frames, int64_t kW)
 
 /* gradWeight += scale * windows * gradOutput of all samples, as one sum, for a gradWeight that
  * stays in the cache. */
-static void correlateWindows(const THNNFrames *frames, int64_t kW, int64_t dW, const real *input,
-                             const real *gradOutput, real scale, real *gradWeight, THNNRoom room)
+static void correlateWindows(const THNNState *state, const THNNFrames *frames, int64_t kW,
+                             int64_t dW, const real *input, const real *gradOutput, real scale,
+                             real *gradWeight, THNNRoom room)
 {
   const Matrix windows = {input, dW * frames->inputSize, false};
   const Matrix gradients = {gradOutput, frames->outputSize, true};
-  THNN_(panelProducts_add)(kW * frames->inputSize, frames->outputSize, frames->outputFrames, scale,
-                           windows, gradients, frames->batch,
+  THNN_(panelProducts_add)(state, kW * frames->inputSize, frames->outputSize, frames->outputFrames,
+                           scale, windows, gradients, frames->batch,
                            frames->inputFrames * frames->inputSize,
                            frames->gradientFrames * frames->outputSize, gradWeight, room);
 }
@@ -244,9 +245,9 @@ static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, i
                              int64_t dW)
 {
   const int64_t window = kW * frames->inputSize;
-  if (THNN_(matrix_prefersDots)(frames->outputFrames, frames->outputSize, window))
+  if (THNN_(matrix_prefersDots)(state, frames->outputFrames, frames->outputSize, window))
     return convolvingRoom(state, frames, window, frames->outputFrames);
-  if (THNN_(simd).panels.packs && periodOf(kW, dW) > 1)
+  if (simdFor(state)->panels.packs && periodOf(kW, dW) > 1)
     return THNN_(panelProducts_addRoom)(state, frames->outputSize, frames->outputFrames, window,
                                         true, false, 1);
   return roomOfPhases(convolvingRoom, state, frames, kW, dW);
@@ -391,7 +392,7 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
   THNN_planAcquire(&plan);
 
   if (windows)
-    correlateWindows(&frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
+    correlateWindows(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
                      THNN_roomIn(room, scratch));
   else
     correlatePhases(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,

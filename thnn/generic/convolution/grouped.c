@@ -438,6 +438,8 @@ void THNN_(grouped_updateOutput)(const char *function, THNNState *state, const T
                                  THTensor *input, THTensor *output, THTensor *weight,
                                  THTensor *bias)
 {
+  THNN_REPRODUCIBLY(state, grouped_updateOutput,
+                    (function, state, groups, input, output, weight, bias))
   int64_t size[5];
   const int nDimension = THNN_groupedSizes(groups, groups->transposed, size);
   THNNGroupedPlan grouped;
@@ -461,6 +463,8 @@ void THNN_(grouped_updateGradInput)(const char *function, THNNState *state,
                                     const THNNGroups *groups, THTensor *gradOutput,
                                     THTensor *gradInput, THTensor *weight, bool add)
 {
+  THNN_REPRODUCIBLY(state, grouped_updateGradInput,
+                    (function, state, groups, gradOutput, gradInput, weight, add))
   int64_t size[5];
   const int nDimension = THNN_groupedSizes(groups, !groups->transposed, size);
   THNNGroupedPlan grouped;
@@ -485,6 +489,8 @@ void THNN_(grouped_accGradParameters)(const char *function, THNNState *state,
                                       THTensor *gradOutput, THTensor *gradWeight,
                                       THTensor *gradBias, accreal scale)
 {
+  THNN_REPRODUCIBLY(state, grouped_accGradParameters,
+                    (function, state, groups, input, gradOutput, gradWeight, gradBias, scale))
   THNNGroupedPlan grouped;
   prepare(&grouped, state, groups, THNN_CONVOLUTION_BACKWARD_WEIGHT, false);
 
@@ -523,6 +529,7 @@ void THNN_(grouped_accGradBias)(const char *function, THNNState *state, int nDim
 void THNN_(GroupedConvolution_plan)(const THNNState *state, int which, bool transposed, bool add,
                                     const int64_t *sizes, THNNConvolutionChoice *choice)
 {
+  THNN_REPRODUCIBLY(state, GroupedConvolution_plan, (state, which, transposed, add, sizes, choice))
   const char *function = "GroupedConvolution_plan";
   const THNNScalar of = THNN_SCALAR(which, 2);
   THNN_checkAtLeast(function, of, THNN_OUTPUT);

@@ -112,6 +112,7 @@ static bool pays(const Temporal *of)
 
 size_t THNN_(temporalWinograd_bytes)(Temporal *of)
 {
+  THNN_REPRODUCIBLY_GET(of->state, temporalWinograd_bytes, (of))
   const THNNConvolutionAlgorithm algorithm =
       THNN_State_convolutionAlgorithmOf(of->state, of->backward ? THNN_GRAD_INPUT : THNN_OUTPUT);
   const bool asked = algorithm == THNN_CONVOLUTION_WINOGRAD;
@@ -182,6 +183,8 @@ static THNNRange partAt(const Temporal *of, int64_t part, int64_t parts)
 bool THNN_(temporalWinograd_run)(const Temporal *of, const real *source, const real *weight,
                                  const real *start, real *result, void *scratch)
 {
+  THNN_REPRODUCIBLY_GET(of->state, temporalWinograd_run,
+                        (of, source, weight, start, result, scratch))
   const int64_t planes = of->backward ? of->sourceSize : of->resultSize;
   const int64_t blocks = divideUp(tilesOf(of), blockTiles(of));
   const int threads = of->threads;

@@ -95,13 +95,12 @@ void THNN_(MultiMarginCriterion_updateOutput)(THNNState *state, THTensor *input,
 }
 
 /* The gradient of `factor` times the sum of one sample. */
-static void sampleGradient(int64_t classes, int64_t target, const real *x, real margin, int p,
-                           real factor, real *gradInput)
+static void sampleGradient(const SimdCriterion *loops, int64_t classes, int64_t target,
+                           const real *x, real margin, int p, real factor, real *gradInput)
 {
   const real offset = margin - x[target];
   double (*addGradient)(int64_t, const real *, real, real, real *) =
-      p == 1 ? THNN_(simd).criterion.addHingeGradient
-             : THNN_(simd).criterion.addSquaredHingeGradient;
+      p == 1 ? loops->addHingeGradient : loops->addSquaredHingeGradient;
   THNN_(simd).pointwise.fill(classes, 0, gradInput);
   const double before = addGradient(target, x, offset, factor, gradInput);
   const double after =
@@ -136,8 +135,8 @@ void THNN_(MultiMarginCriterion_updateGradInput)(THNNState *state, THTensor *inp
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < sizes.batch; i++) {
     const int64_t class = targets[i] - TH_INDEX_BASE, at = i * sizes.classes;
-    sampleGradient(sizes.classes, class, x + at, (real)margin, p, (real)(norm * (w ? w[class] : 1)),
-                   y + at);
+    sampleGradient(&simdFor(state)->criterion, sizes.classes, class, x + at, (real)margin, p,
+                   (real)(norm * (w ? w[class] : 1)), y + at);
   }
   THNN_planRelease(&plan);
 }

@@ -101,8 +101,9 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
     return;
   const int64_t outputSize[] = {sizes.batch, sizes.outputs};
   THNNState settings = THNN_stateFor(state, THNN_OUTPUT);
-  const bool keeps = settings.kept && THTensor_(isContiguous)(weight) &&
-                     THNN_(matrix_prefersTransposed)(sizes.batch, sizes.outputs, sizes.inputs);
+  const bool keeps =
+      settings.kept && THTensor_(isContiguous)(weight) &&
+      THNN_(matrix_prefersTransposed)(&settings, sizes.batch, sizes.outputs, sizes.inputs);
   const real *kept = keeps ? findKept(&settings, &sizes, THTensor_(data)(weight)) : NULL;
   const bool leaves = keeps && !kept && !TH_ATOMIC_LOAD(settings.kept);
   /* With a transpose half of the work is gone, and another thread pays later. */

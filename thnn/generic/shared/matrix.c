@@ -40,7 +40,7 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
 static bool prefersSpread(int64_t m, int64_t n, int64_t k)
 {
   enum { MOST = 3, LEAST_ELEMENTS = 1 << 15 };
-  return n <= MOST && m * k >= LEAST_ELEMENTS;
+  return n <= MOST && (m * k >= LEAST_ELEMENTS || !THNN_USES_BLAS);
 }
 
 /* How many parts the terms are cut into. All but the first have partial sums of their own. */
@@ -94,6 +94,22 @@ static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, 
       THNN_(simd).pointwise.axpy(m, 1, sums + ((part - 1) * n + j) * m, c + j * leading);
 }
 
+static void gemm(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b, real beta,
+                 real *c, int64_t leading)
+{
+  THBlas_(gemm)(a.transposed ? 't' : 'n', b.transposed ? 't' : 'n', m, n, k, alpha, (real *)a.data,
+                a.leading, (real *)b.data, b.leading, beta, c, leading);
+}
+
+/* The product with a vector. */
+static void gemv(int64_t m, int64_t k, real alpha, Matrix a, Matrix b, real beta, real *c)
+{
+  const int64_t step =
+      b.transposed ? b.leading : 1; /* from one element of the vector to the next */
+  THBlas_(gemv)(a.transposed ? 't' : 'n', a.transposed ? k : m, a.transposed ? m : k, alpha,
+                (real *)a.data, a.leading, (real *)b.data, step, beta, c, 1);
+}
+
 THNNRoom THNN_(matrix_largerRoom)(THNNRoom a, THNNRoom b)
 {
   return (THNNRoom){.threads = a.threads > b.threads ? a.threads : b.threads,
@@ -103,6 +119,7 @@ THNNRoom THNN_(matrix_largerRoom)(THNNRoom a, THNNRoom b)
 THNNRoom THNN_(matrix_room)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                             bool aTransposed, bool bTransposed)
 {
+  THNN_REPRODUCIBLY_GET(state, matrix_room, (state, m, n, k, aTransposed, bTransposed))
   const Product product = shapeOf(m, n, k, aTransposed, bTransposed);
   THNNRoom room = {.threads = 1};
   if (!aTransposed && !bTransposed && prefersSpread(m, n, k)) {
@@ -124,6 +141,8 @@ void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, in
                                 Matrix a, Matrix b, real beta, real *c, int64_t leading,
                                 THNNRoom room)
 {
+  THNN_REPRODUCIBLY(state, matrix_multiplyInto,
+                    (state, m, n, k, alpha, a, b, beta, c, leading, room))
   if (k == 1 && beta == 1 && !a.transposed) {
     addOuterProduct(state, m, n, alpha, a, b, c, leading);
     return;
@@ -135,6 +154,11 @@ void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, in
     spreadRows(state, m, n, k, a, b, c, leading, room);
     return;
   }
+  if (!THNN_USES_BLAS && beta != 0 && beta != 1) {
+    for (int64_t i = 0; i < m * n; i++)
+      c[i / m * leading + i % m] *= beta;
+    beta = 1;
+  }
   Product product = productOf(m, n, k, alpha, a, b, c, leading);
   product.add = beta == 1;
   if ((beta == 0 || beta == 1) && THNN_(panelProducts_win)(&product)) {
@@ -142,7 +166,6 @@ void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, in
     return;
   }
   const Pieces rows = cut(m), columns = cut(n);
-  const int64_t bStep = b.transposed ? b.leading : 1; /* from one element of a column to the next */
   /* A product with a vector reads the matrix once; others multiply a dozen times while one element
    * is copied. */
   const double operations = (double)m * (double)n * (double)k / (n == 1 ? 1 : 12);
@@ -153,21 +176,42 @@ void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, in
     for (int64_t i = 0; i < rows.count; i++) {
       const int64_t row = i * rows.length, column = j * columns.length;
       const int64_t height = pieceLength(&rows, i), width = pieceLength(&columns, j);
-      real *aPart = matrixAt(a, row, 0), *bPart = matrixAt(b, 0, column);
+      const Matrix aPart = {matrixAt(a, row, 0), a.leading, a.transposed};
+      const Matrix bPart = {matrixAt(b, 0, column), b.leading, b.transposed};
       real *cPart = c + column * leading + row;
       if (n > 1)
-        THBlas_(gemm)(a.transposed ? 't' : 'n', b.transposed ? 't' : 'n', height, width, k, alpha,
-                      aPart, a.leading, bPart, b.leading, beta, cPart, leading);
-      else if (a.transposed)
-        THBlas_(gemv)('t', k, height, alpha, aPart, a.leading, bPart, bStep, beta, cPart, 1);
+        gemm(height, width, k, alpha, aPart, bPart, beta, cPart, leading);
       else
-        THBlas_(gemv)('n', height, k, alpha, aPart, a.leading, bPart, bStep, beta, cPart, 1);
+        gemv(height, k, alpha, aPart, bPart, beta, cPart);
     }
   THNN_blasEnd();
 }
 
-bool THNN_(matrix_prefersDots)(int64_t rows, int64_t columns, int64_t terms)
+size_t THNN_(matrix_aloneBytes)(const THNNState *state, int64_t m, int64_t n, int64_t k)
 {
+  THNN_REPRODUCIBLY_GET(state, matrix_aloneBytes, (state, m, n, k))
+  return THNN_USES_BLAS ? 0 : THNN_(panelProducts_mostBytes)(m, n, k);
+}
+
+void THNN_(matrix_multiplyAlone)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                 real alpha, Matrix a, Matrix b, real beta, real *c,
+                                 int64_t leading, void *packing)
+{
+  THNN_REPRODUCIBLY(state, matrix_multiplyAlone,
+                    (state, m, n, k, alpha, a, b, beta, c, leading, packing))
+  if (THNN_USES_BLAS) {
+    gemm(m, n, k, alpha, a, b, beta, c, leading);
+    return;
+  }
+  Product product = productOf(m, n, k, alpha, a, b, c, leading);
+  product.add = beta == 1;
+  const THNNRoom room = {1, THNN_(panelProducts_mostBytes)(m, n, k), packing};
+  THNN_(panelProducts_multiply)(&product, room);
+}
+
+bool THNN_(matrix_prefersDots)(const THNNState *state, int64_t rows, int64_t columns, int64_t terms)
+{
+  THNN_REPRODUCIBLY_GET(state, matrix_prefersDots, (state, rows, columns, terms))
   const double products = (double)rows * (double)columns * (double)terms;
   for (int i = 0; i < 2; i++) {
     const THNNDotsRange *range = &THNN_(simd).dots.ranges[i];
@@ -204,9 +248,12 @@ void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns,
                           const real *x, int64_t xStride, const real *w, const real *start, real *y,
                           int64_t yStride, THNNRoom room)
 {
+  THNN_REPRODUCIBLY(state, matrix_affine,
+                    (state, rows, columns, terms, x, xStride, w, start, y, yStride, room))
   const Matrix a = {w, terms, true}, b = {x, xStride, false};
   const Product product = productOf(columns, rows, terms, 1, a, b, y, yStride);
-  if (THNN_(matrix_prefersDots)(rows, columns, terms) && !THNN_(panelProducts_win)(&product)) {
+  if (THNN_(matrix_prefersDots)(state, rows, columns, terms) &&
+      !(THNN_USES_BLAS && THNN_(panelProducts_win)(&product))) {
     const Dots all = {.rows = rows,
                       .terms = terms,
                       .x = x,
@@ -224,8 +271,10 @@ void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns,
   THNN_(matrix_multiplyInto)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, yStride, room);
 }
 
-bool THNN_(matrix_prefersTransposed)(int64_t rows, int64_t columns, int64_t terms)
+bool THNN_(matrix_prefersTransposed)(const THNNState *state, int64_t rows, int64_t columns,
+                                     int64_t terms)
 {
+  THNN_REPRODUCIBLY_GET(state, matrix_prefersTransposed, (state, rows, columns, terms))
   const Product product = shapeOf(columns, rows, terms, false, false);
   return THNN_(panelProducts_readsInPlace)(&product) && THNN_(panelProducts_win)(&product);
 }

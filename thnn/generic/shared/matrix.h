@@ -70,15 +70,23 @@ THNNRoom THNN_(panelProducts_eachRoom)(const THNNState *state, int64_t m, int64_
 void THNN_(matrix_multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                             Matrix a, Matrix b, real beta, real *c, THNNRoom room);
 
-/* Computes the same for a result whose columns are `leading` elements apart. */
+/* A product of a caller whose threads share many, and the bytes in which it packs operands; the latter
+ * also do for smaller sizes. beta is 0 or 1. */
+size_t THNN_(matrix_aloneBytes)(const THNNState *state, int64_t m, int64_t n, int64_t k);
+void THNN_(matrix_multiplyAlone)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                 real alpha, Matrix a, Matrix b, real beta, real *c,
+                                 int64_t leading, void *packing);
+
+/* Computes the same as matrix_multiply for a result whose columns are `leading` elements apart. */
 void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                                 Matrix a, Matrix b, real beta, real *c, int64_t leading,
                                 THNNRoom room);
 
 /* c += alpha * the sum of `count` products a * b, whose operands are `aNext` and `bNext` elements
  * apart. The columns of a and b may overlap. */
-void THNN_(panelProducts_add)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
-                              int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room);
+void THNN_(panelProducts_add)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                              Matrix a, Matrix b, int64_t count, int64_t aNext, int64_t bNext,
+                              real *c, THNNRoom room);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart; then they are
  * finished. `start`, which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
@@ -96,7 +104,8 @@ int64_t THNN_(panelProducts_keptElements)(int64_t n, int64_t k);
 
 /* Whether x * w^T with few rows of x is for the loops of simd/kernels/dots.c: gemm would spend too
  * much of its time on packing w. */
-bool THNN_(matrix_prefersDots)(int64_t rows, int64_t columns, int64_t terms);
+bool THNN_(matrix_prefersDots)(const THNNState *state, int64_t rows, int64_t columns,
+                               int64_t terms);
 
 /* y = start + x * w^T. x and y have `rows` rows, `xStride` and `yStride` elements apart, and w has
  * `columns` rows of `terms` elements. `start`, which may be NULL, is added to each row of y. */
@@ -106,7 +115,8 @@ void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns,
 
 /* Whether affine is faster with the transpose of w, of `terms` rows; and that. The room is that of a
  * product whose a is not transposed. */
-bool THNN_(matrix_prefersTransposed)(int64_t rows, int64_t columns, int64_t terms);
+bool THNN_(matrix_prefersTransposed)(const THNNState *state, int64_t rows, int64_t columns,
+                                     int64_t terms);
 void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_t columns,
                                     int64_t terms, const real *x, const real *transposed,
                                     const real *start, real *y, THNNRoom room);

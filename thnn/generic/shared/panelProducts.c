@@ -245,6 +245,17 @@ static PackedSizes packedSizesOf(const Product *p)
   return (PackedSizes){roundUp(sizes.panels, line), p->scalars ? 0 : roundUp(sizes.scalars, line)};
 }
 
+size_t THNN_(panelProducts_mostBytes)(int64_t m, int64_t n, int64_t k)
+{
+  const SimdPanels *loops = &THNN_(simd).panels;
+  const int64_t line = 64 / (int64_t)sizeof(real), terms = minimum(k, PANEL_TERMS);
+  const int64_t panels =
+      minimum(roundUp(m, loops->columns) * terms, panelElements() + loops->columns * terms);
+  const int64_t inPlace = roundUp(minimum(n, loops->mostInPlace), loops->step);
+  const int64_t scalars = maximum(loops->step, inPlace) * terms;
+  return (size_t)(roundUp(panels, line) + roundUp(scalars, line)) * sizeof(real);
+}
+
 /* Where the calling thread packs. */
 typedef struct Packing {
   real *panels, *scalars;
@@ -339,6 +350,8 @@ bool THNN_(panelProducts_win)(const Product *p)
 {
   enum { LEAST_COLUMNS = 4, LEAST_ROWS_ALONG = 24 };
   const SimdPanels *loops = &THNN_(simd).panels;
+  if (!THNN_USES_BLAS)
+    return true;
   if (p->n < LEAST_COLUMNS || !(p->n <= loops->mostPacked || readsInPlace(p)))
     return false;
   if (p->a.transposed)
@@ -419,6 +432,8 @@ THNNRoom THNN_(panelProducts_room)(const THNNState *state, const Product *p)
 THNNRoom THNN_(panelProducts_addRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                                       bool aTransposed, bool bTransposed, int64_t count)
 {
+  THNN_REPRODUCIBLY_GET(state, panelProducts_addRoom,
+                        (state, m, n, k, aTransposed, bTransposed, count))
   Product product = shapeOf(m, n, k, aTransposed, bTransposed);
   product.count = count;
   return THNN_(panelProducts_room)(state, &product);
@@ -433,9 +448,12 @@ THNNRoom THNN_(panelProducts_eachRoom)(const THNNState *state, int64_t m, int64_
   return panelRoom(state, &product, count * stepCount(&product, m >= n));
 }
 
-void THNN_(panelProducts_add)(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b,
-                              int64_t count, int64_t aNext, int64_t bNext, real *c, THNNRoom room)
+void THNN_(panelProducts_add)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
+                              Matrix a, Matrix b, int64_t count, int64_t aNext, int64_t bNext,
+                              real *c, THNNRoom room)
 {
+  THNN_REPRODUCIBLY(state, panelProducts_add,
+                    (state, m, n, k, alpha, a, b, count, aNext, bNext, c, room))
   Product product = productOf(m, n, k, alpha, a, b, c, m);
   product.add = true;
   product.count = count;

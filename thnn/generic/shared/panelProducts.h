@@ -53,6 +53,9 @@ bool THNN_(panelProducts_win)(const Product *p);
  * saves. */
 bool THNN_(panelProducts_readsInPlace)(const Product *p);
 
+/* The most that packing the operands of a product takes, of these sizes or smaller ones. */
+size_t THNN_(panelProducts_mostBytes)(int64_t m, int64_t n, int64_t k);
+
 /* The room that the product takes, and the product. */
 THNNRoom THNN_(panelProducts_room)(const THNNState *state, const Product *p);
 void THNN_(panelProducts_multiply)(const Product *p, THNNRoom room);

@@ -32,10 +32,13 @@ typedef struct Operands {
   real *gradWeight, *gradBias; /* gradBias may be NULL */
 } Operands;
 
-/* What the things that algorithms count cost at the instruction set in use. */
+/* What the things that algorithms count cost at the instruction set in use; in reproducible calls those
+ * of AVX2 on every processor. */
 static inline const Costs *costsInUse(void)
 {
-#if defined(__aarch64__)
+#if defined(THNN_REPRODUCIBLE)
+  return &THNN_(costs)[THNN_SIMD_AVX2];
+#elif defined(__aarch64__)
   return &THNN_(costs)[COSTS_NEON];
 #else
   return &THNN_(costs)[THNN_simdLevel()];

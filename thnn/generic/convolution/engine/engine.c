@@ -174,6 +174,7 @@ static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *settings, con
 void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                            const THNNConvolution *geometry, THNNConvolutionPart part)
 {
+  THNN_REPRODUCIBLY(state, engine_prepare, (plan, state, geometry, part))
   const AlgorithmPlan settings = {.geometry = *geometry, .part = part, .state = state};
   choose(plan, &settings, THNN_State_convolutionRow(state));
 }
@@ -181,6 +182,7 @@ void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
 void THNN_(engine_prepareKept)(THNNConvolutionPlan *plan, const THNNState *state,
                                const THNNConvolution *geometry, THNNConvolutionPart part)
 {
+  THNN_REPRODUCIBLY(state, engine_prepareKept, (plan, state, geometry, part))
   const AlgorithmPlan settings = {
       .geometry = *geometry, .part = part, .state = state, .keeps = true};
   choose(plan, &settings, THNN_State_convolutionRow(state));
@@ -213,6 +215,7 @@ const char *THNN_(engine_rowName)(int row)
 bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
                               const THNNConvolution *geometry, THNNConvolutionPart part, int row)
 {
+  THNN_REPRODUCIBLY_GET(state, engine_prepareRow, (plan, state, geometry, part, row))
   const AlgorithmPlan settings = {.geometry = *geometry, .part = part, .state = state};
   choose(plan, &settings, algorithms[row].name);
   return plan->chosen.algorithm == &algorithms[row];

@@ -12,6 +12,7 @@
  * leading dimension: columns are positions x rows, the weight is rows x outputPlanes, a map is
  * positions x outputPlanes. */
 #include "generic/convolution/engine/algorithm.h"
+#include "generic/shared/matrix.h"
 
 #include <math.h>
 
@@ -158,12 +159,28 @@ static void setGemmCost(AlgorithmPlan *plan, const GemmWork *work, int64_t block
   setCost(plan, GEMM_COSTS, costs, counts);
 }
 
-/* A thread's tile. */
-static real *layOut(const GemmWork *work, Scratch *scratch)
+/* What a thread has to itself. */
+typedef struct GemmAreas {
+  real *tile;
+  void *packing; /* for products */
+} GemmAreas;
+
+static GemmAreas layOut(const GemmWork *work, Scratch *scratch)
 {
   const GemmPlan *tiles = &work->tiles;
-  return THNN_take(scratch, work->unfolds ? tiles->tileRows * tiles->tilePositions : 0,
-                   sizeof(real));
+  const int64_t planes = work->columns.outputPlanes;
+  const int64_t rows = tiles->tileRows, positions = tiles->tilePositions;
+  const THNNConvolutionPart part = work->plan->part;
+  const int64_t m = part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? rows : positions;
+  const int64_t n = part == THNN_CONVOLUTION_BACKWARD_DATA ? rows : planes;
+  const int64_t k = part == THNN_CONVOLUTION_FORWARD         ? rows
+                    : part == THNN_CONVOLUTION_BACKWARD_DATA ? planes
+                                                             : positions;
+  GemmAreas areas;
+  areas.tile = THNN_take(scratch, work->unfolds ? rows * positions : 0, sizeof(real));
+  areas.packing =
+      THNN_take(scratch, (int64_t)THNN_(matrix_aloneBytes)(work->plan->state, m, n, k), 1);
+  return areas;
 }
 
 /* Samples whose blocks are apart; the weight gradient's blocks go over all samples. */
@@ -233,24 +250,26 @@ static void startFromBias(const real *bias, int64_t planes, int64_t count, int64
 
 /* Computes the map of one sample at the tile's positions; `map` points to the first of them. */
 static void forwardBlock(const GemmWork *work, const real *image, int64_t position, real *map,
-                         real *scratch)
+                         GemmAreas areas)
 {
   const GemmPlan *tiles = &work->tiles;
   const int64_t planes = work->columns.outputPlanes;
   const int64_t count = minimum(tiles->tilePositions, tiles->positions - position);
   startFromBias(work->of->bias, planes, count, tiles->positions, map);
   for (int64_t row = 0; row < tiles->rows; row += tiles->tileRows) {
-    const Columns tile = tileAt(work, row, tiles->rows, position, (real *)image, scratch);
+    const Columns tile = tileAt(work, row, tiles->rows, position, (real *)image, areas.tile);
     if (work->unfolds)
       THNN_(unfold_toColumns)(&work->columns, image, &tile);
-    THBlas_(gemm)('n', 'n', tile.positions, planes, tile.rows, 1, tile.data, tile.stride,
-                  (real *)work->of->weight + row, tiles->rows, 1, map, tiles->positions);
+    const Matrix a = {tile.data, tile.stride, false};
+    const Matrix b = {work->of->weight + row, tiles->rows, false};
+    THNN_(matrix_multiplyAlone)(work->plan->state, tile.positions, planes, tile.rows, 1, a, b, 1,
+                                map, tiles->positions, areas.packing);
   }
 }
 
 /* Transposed: computes the map of one sample in the planes that a block of rows belongs to. */
 static void foldBlock(const GemmWork *work, const real *image, int64_t firstRow, real *map,
-                      real *scratch)
+                      GemmAreas areas)
 {
   const THNNConvolution *columns = &work->columns;
   const GemmPlan *tiles = &work->tiles;
@@ -262,17 +281,19 @@ static void foldBlock(const GemmWork *work, const real *image, int64_t firstRow,
                 positions, map + firstPlane * positions);
   for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
     for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
-      const Columns tile = tileAt(work, row, rowEnd, position, map, scratch);
-      THBlas_(gemm)('n', 't', tile.positions, tile.rows, columns->outputPlanes, 1,
-                    (real *)image + position, tiles->positions, (real *)of->weight + row,
-                    tiles->rows, work->unfolds ? 0 : 1, tile.data, tile.stride);
+      const Columns tile = tileAt(work, row, rowEnd, position, map, areas.tile);
+      const Matrix a = {image + position, tiles->positions, false};
+      const Matrix b = {of->weight + row, tiles->rows, true};
+      THNN_(matrix_multiplyAlone)(work->plan->state, tile.positions, tile.rows,
+                                  columns->outputPlanes, 1, a, b, work->unfolds ? 0 : 1, tile.data,
+                                  tile.stride, areas.packing);
       if (work->unfolds)
         THNN_(unfold_toImage)(columns, &tile, map);
     }
 }
 
 /* Adds the weight gradient of a block of rows, sample after sample. */
-static void weightBlock(const GemmWork *work, int64_t firstRow, real *scratch)
+static void weightBlock(const GemmWork *work, int64_t firstRow, GemmAreas areas)
 {
   const THNNConvolution *columns = &work->columns;
   const GemmPlan *tiles = &work->tiles;
@@ -284,12 +305,14 @@ static void weightBlock(const GemmWork *work, int64_t firstRow, real *scratch)
     const real *image = of->image + sample * imageSize, *gradMap = of->gradMap + sample * mapSize;
     for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
       for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
-        const Columns tile = tileAt(work, row, rowEnd, position, (real *)image, scratch);
+        const Columns tile = tileAt(work, row, rowEnd, position, (real *)image, areas.tile);
         if (work->unfolds)
           THNN_(unfold_toColumns)(columns, image, &tile);
-        THBlas_(gemm)('t', 'n', tile.rows, columns->outputPlanes, tile.positions, (real)of->scale,
-                      tile.data, tile.stride, (real *)gradMap + position, tiles->positions, 1,
-                      of->gradWeight + row, tiles->rows);
+        const Matrix a = {tile.data, tile.stride, true};
+        const Matrix b = {gradMap + position, tiles->positions, false};
+        THNN_(matrix_multiplyAlone)(work->plan->state, tile.rows, columns->outputPlanes,
+                                    tile.positions, (real)of->scale, a, b, 1, of->gradWeight + row,
+                                    tiles->rows, areas.packing);
       }
   }
 }
@@ -297,22 +320,22 @@ static void weightBlock(const GemmWork *work, int64_t firstRow, real *scratch)
 /* ---- The passes ------------------------------------------------------------------------------ */
 
 /* Computes one block of the pass: of positions of a sample, of rows of a sample, or of rows. */
-static void runBlock(const GemmWork *work, int64_t block, real *scratch)
+static void runBlock(const GemmWork *work, int64_t block, GemmAreas areas)
 {
   const THNNConvolution *g = &work->plan->geometry;
   const GemmPlan *tiles = &work->tiles;
   if (work->plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT) {
-    weightBlock(work, block * tiles->blockRows, scratch);
+    weightBlock(work, block * tiles->blockRows, areas);
     return;
   }
   const int64_t perSample = blocksOf(work), sample = block / perSample;
   const real *image = work->of->image + sample * g->inputPlanes * THNN_convolutionImagePositions(g);
   real *map = work->of->map + sample * g->outputPlanes * THNN_convolutionMapPositions(g);
   if (g->transposed) {
-    foldBlock(work, image, block % perSample * tiles->blockRows, map, scratch);
+    foldBlock(work, image, block % perSample * tiles->blockRows, map, areas);
   } else {
     const int64_t position = block % perSample * tiles->tilePositions;
-    forwardBlock(work, image, position, map + position, scratch);
+    forwardBlock(work, image, position, map + position, areas);
   }
 }
 

@@ -81,7 +81,7 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   own->groupBlocks = 1;
   own->panelPlanes = roundUp(evenBlock(worker->g.outputPlanes, PANEL_PLANES, 1), SHARED_PLANES);
   own->sharesWeights = true;
-  own->keepsWeights = plan->keeps && keptBytes(worker) <= THNN_mostKeptBytes();
+  own->keepsWeights = plan->keeps && keptBytes(worker) <= THNN_mostKeptBytes(!THNN_USES_BLAS);
   if (measure(plan, worker))
     return true;
   const int64_t blocks = divideUp(vectors * vectorLanes(), own->blockTiles);

@@ -11,6 +11,28 @@
 #include "geometry/convolutionCheck.h"
 
 #ifdef THNN_ONCE
+THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,
+                                    int64_t nOutputPlane)
+{
+  const THNNShape weight = tensors->weight, connTable = tensors->connTable;
+  THNN_checkDimensions(function, weight, 3, 3, "connections x kH x kW");
+  THNN_elements(function, weight);
+  THNN_checkDimensions(function, connTable, 2, 2, "connections x 2");
+  THNN_checkSize(function, connTable, 0, weight.size[0], "connections, as in weight");
+  if (connTable.size[1] < 2)
+    THNN_rejectShape(function, connTable, "an input plane and an output plane in dimension 2");
+  THNN_elements(function, connTable);
+  if (tensors->bias.nDimension != THNN_NOT_PRESENT)
+    THNN_checkElements(function, tensors->bias, nOutputPlane, "nOutputPlane");
+  return (THNNPlaneJoins){.nDimension = 2,
+                          .connections = weight.size[0],
+                          .geometry = {.input = {1},
+                                       .output = {1},
+                                       .kernel = {1, weight.size[1], weight.size[2]},
+                                       .stride = {1, 1, 1},
+                                       .dilation = {1, 1, 1}}};
+}
+
 THNNPlaneJoins THNN_SpatialConvolutionMap_shapeCheck(const char *function,
                                                      const THNNMapTensors *tensors,
                                                      bool mayBeSmaller, int firstPosition,

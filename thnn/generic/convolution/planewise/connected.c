@@ -9,30 +9,6 @@
 #include "geometry/convolutionCheck.h"
 #include "work/scratch.h"
 
-#ifdef THNN_ONCE
-THNNPlaneJoins THNN_connectionCheck(const char *function, const THNNMapTensors *tensors,
-                                    int64_t nOutputPlane)
-{
-  const THNNShape weight = tensors->weight, connTable = tensors->connTable;
-  THNN_checkDimensions(function, weight, 3, 3, "connections x kH x kW");
-  THNN_elements(function, weight);
-  THNN_checkDimensions(function, connTable, 2, 2, "connections x 2");
-  THNN_checkSize(function, connTable, 0, weight.size[0], "connections, as in weight");
-  if (connTable.size[1] < 2)
-    THNN_rejectShape(function, connTable, "an input plane and an output plane in dimension 2");
-  THNN_elements(function, connTable);
-  if (tensors->bias.nDimension != THNN_NOT_PRESENT)
-    THNN_checkElements(function, tensors->bias, nOutputPlane, "nOutputPlane");
-  return (THNNPlaneJoins){.nDimension = 2,
-                          .connections = weight.size[0],
-                          .geometry = {.input = {1},
-                                       .output = {1},
-                                       .kernel = {1, weight.size[1], weight.size[2]},
-                                       .stride = {1, 1, 1},
-                                       .dilation = {1, 1, 1}}};
-}
-#endif
-
 /* ---- Connections ---------------------------------------------------------------------------- */
 
 /* The connections and their table, or NULL: dense, with a row of `columns` elements per
@@ -524,6 +500,8 @@ void THNN_(connected_updateOutput)(const char *function, THNNState *state,
                                    const THNNPlaneJoins *joins, THTensor *input, THTensor *output,
                                    THTensor *weight, THTensor *bias, THTensor *connTable)
 {
+  THNN_REPRODUCIBLY(state, connected_updateOutput,
+                    (function, state, joins, input, output, weight, bias, connTable))
   checkTable(function, joins, connTable, 6, !joins->transposed);
   const THNNConvolutionPart part =
       joins->transposed ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;
@@ -553,6 +531,8 @@ void THNN_(connected_updateGradInput)(const char *function, THNNState *state,
                                       THTensor *gradOutput, THTensor *gradInput, THTensor *weight,
                                       THTensor *connTable)
 {
+  THNN_REPRODUCIBLY(state, connected_updateGradInput,
+                    (function, state, joins, input, gradOutput, gradInput, weight, connTable))
   checkTable(function, joins, connTable, 7, joins->transposed);
   const THNNConvolutionPart part =
       joins->transposed ? THNN_CONVOLUTION_FORWARD : THNN_CONVOLUTION_BACKWARD_DATA;
@@ -577,6 +557,9 @@ void THNN_(connected_accGradParameters)(const char *function, THNNState *state,
                                         THTensor *gradOutput, THTensor *gradWeight,
                                         THTensor *gradBias, THTensor *connTable, accreal scale)
 {
+  THNN_REPRODUCIBLY(
+      state, connected_accGradParameters,
+      (function, state, joins, input, gradOutput, gradWeight, gradBias, connTable, scale))
   checkTable(function, joins, connTable, 6, true);
   checkTable(function, joins, connTable, 6, false);
 
