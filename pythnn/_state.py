@@ -133,6 +133,12 @@ class State(Closing):
     accuracy : "standard" or "high"
         "high" does without algorithms whose errors are several times those of sums of products:
         "winograd4" on the CPU.
+    reproducible : bool or None
+        Give the same bits on every processor with fused multiply-adds (x86-64 from AVX2 on,
+        aarch64), for the same arguments and choices: sums have one order, algorithms are chosen by
+        sizes alone, without measuring, and no BLAS library is called. None: what the environment
+        variable ``THNN_REPRODUCIBLE`` said when the library was loaded, which is also about calls
+        without a State; without it, False. On a GPU it means nothing.
 
     Use one state per thread. It may be closed, also by leaving a ``with`` block; a closed state is
     refused by every call. Raises THNNArgumentError for values out of range.
@@ -171,6 +177,7 @@ class State(Closing):
         use_cudnn: UseCudnn = "auto",
         precision: Precision = "as_input",
         accuracy: Accuracy = "standard",
+        reproducible: bool | None = None,
     ) -> None:
         self._c = own("THNNState *", native.pythnn_ownState)
         self._once, self._with = {}, {}
@@ -185,6 +192,8 @@ class State(Closing):
         self.use_cudnn = use_cudnn
         self.precision = precision
         self.accuracy = accuracy
+        if reproducible is not None:
+            self.reproducible = reproducible
 
     def _open(self) -> Any:
         if self._c is None:
@@ -261,6 +270,7 @@ class State(Closing):
                 use_cudnn=self.use_cudnn,
                 precision=self.precision,
                 accuracy=self.accuracy,
+                reproducible=self.reproducible,
             )
         return found
 
@@ -338,6 +348,22 @@ class State(Closing):
         self._with.clear()
 
     @property
+    def reproducible(self) -> bool:
+        """Whether results are the same bits on every processor with fused multiply-adds."""
+        return bool(lib.THNN_State_reproducible(self._open()))
+
+    @reproducible.setter
+    def reproducible(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            found = type(value).__name__
+            raise THNNArgumentError.expected("State", 10, "reproducible", "a bool", found)
+        if value and not lib.THNN_simdReproduces():
+            wanted = "False on instruction sets without fused multiply-adds"
+            raise THNNArgumentError.expected("State", 10, "reproducible", wanted, "True")
+        lib.THNN_State_setReproducible(self._open(), value)
+        self._with.clear()
+
+    @property
     def closed(self) -> bool:
         """Whether :meth:`close` was called."""
         return self._c is None
@@ -354,7 +380,7 @@ class State(Closing):
             f"workspace_limit={self.workspace_limit}, convolution={self.convolution!r}, "
             f"deterministic={self.deterministic}, check_indices={self.check_indices}, "
             f"use_cudnn={self.use_cudnn!r}, precision={self.precision!r}, "
-            f"accuracy={self.accuracy!r})"
+            f"accuracy={self.accuracy!r}, reproducible={self.reproducible})"
         )
 
 

@@ -1,0 +1,97 @@
+"""Reproducible results: the bits that are the same on every processor."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support import digests, golden
+
+from pythnn import State, Tensor, THNNArgumentError, lib, thnn
+
+RECORDED = Path(__file__).parents[2] / "data/digests/recorded.txt"
+
+fused = pytest.mark.skipif(
+    not lib.THNN_simdReproduces(), reason="the instruction set has no fused multiply-adds"
+)
+
+
+def checked(calls: Iterator[golden.Call]) -> Iterator[golden.Call]:
+    for call in calls:
+        golden.check_results(call)
+        yield call
+
+
+@fused
+@pytest.mark.numbers
+def test_recorded_calls_give_what_they_gave() -> None:
+    with State(threads=1, reproducible=True) as state:
+        found = digests.digests(checked(digests.calls(state)))
+    lines = RECORDED.read_text().splitlines()
+    wanted = {name: digest for name, _, digest in (line.rpartition(" ") for line in lines)}
+    assert found.keys() == wanted.keys()
+    assert not {name for name in found if found[name] != wanted[name]}
+
+
+def convolved(state: State | None) -> bytes:
+    """The bits of a result that takes other sums without `reproducible`."""
+    rng = np.random.default_rng(4)
+    x, w = (rng.standard_normal(s, np.float32) for s in ((2, 32, 20, 20), (32, 32 * 9)))
+    y, bias = Tensor(dtype=np.float32), np.zeros(32, np.float32)
+    thnn.SpatialConvolutionMM_updateOutput(state, x, y, w, bias, None, None, 3, 3, 1, 1, 1, 1)
+    return y.numpy().tobytes()
+
+
+@fused
+def test_threads_change_nothing() -> None:
+    alone = convolved(State(reproducible=True, threads=1))
+    assert convolved(State(reproducible=True, threads=3, minimum_work=1)) == alone
+
+
+@fused
+def test_the_environment_is_the_default() -> None:
+    program = (
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
+        "from calls.test_reproducible import State, convolved\n"
+        "print(State().reproducible, convolved(None) == convolved(State(reproducible=True)),"
+        " State(reproducible=False).reproducible)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "THNN_REPRODUCIBLE": "1"},
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "True", "False"], done.stderr
+
+
+def test_without_fused_multiply_adds_it_is_refused() -> None:
+    program = "import pythnn\ntry: pythnn.State(reproducible=True)\nexcept Exception as e: print(e)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "THNN_SIMD": "baseline"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if "aarch64" not in os.uname().machine:
+        assert "argument #10 'reproducible'" in done.stdout
+        assert "fused multiply-adds" in done.stdout
+
+
+@fused
+def test_it_is_a_choice_of_a_state() -> None:
+    state = State()
+    assert state.reproducible is False
+    state.reproducible = True
+    assert "reproducible=True" in repr(state)
+    with pytest.raises(THNNArgumentError, match="argument #10 'reproducible': expected a bool"):
+        state.reproducible = 1  # type: ignore[assignment]
+    assert state.reproducible is True

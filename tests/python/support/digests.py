@@ -1,0 +1,36 @@
+"""Digests of what the recorded calls give, by function and real type."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+from pythnn import State
+from support import golden
+from support.deviations import adapted
+
+REALS = ("float", "double")
+
+
+def calls(state: State) -> Iterator[golden.Call]:
+    """The recorded calls with a state, once they have run."""
+    recorded = (case for module in golden.modules() for case in golden.cases(module))
+    for case in (adapted(case) for case in recorded if not case.is_error):
+        for real in REALS:
+            call = golden.prepare(case, real, "strided tensors")
+            if call.case.arguments[0].kind == "state":
+                call.values[0] = state
+            call.run()
+            yield call
+            call.close()
+
+
+def digests(done: Iterator[golden.Call]) -> dict[str, str]:
+    """A digest of all results of each function and real type."""
+    found: dict[str, hashlib._Hash] = {}
+    for call in done:
+        digest = found.setdefault(f"{call.case.function} {call.real}", hashlib.sha256())
+        for argument, value in call.tensors():
+            if argument.role != "scratch":
+                digest.update(golden.as_array(value).tobytes())
+    return {name: digest.hexdigest() for name, digest in found.items()}
