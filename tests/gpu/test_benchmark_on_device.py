@@ -14,16 +14,16 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package
 
-from benchmarks import cases, gpu, report
+from benchmarks import convolutions, gpu, planes, pointwise, report
 
 CARD = gpu.Card("a card", (9, 0), 132, 1.98e9, 50 << 20, 2)
 CASES = [
-    cases.convolution(2, 3, 4, 7, k=3, p=1),
-    cases.transposed(1, 3, 2, 5, k=4, s=2, p=1),
-    cases.threshold((3, 50)),
-    cases.batch_normalization((4, 5, 6, 7)),
-    cases.max_pooling(2, 3, 9, k=3, s=2, p=1),
-    cases.softmax((6, 70)),
+    convolutions.convolution(2, 3, 4, 7, k=3, p=1),
+    convolutions.transposed(1, 3, 2, 5, k=4, s=2, p=1),
+    pointwise.threshold((3, 50)),
+    pointwise.batch_normalization((4, 5, 6, 7)),
+    planes.max_pooling(2, 3, 9, k=3, s=2, p=1),
+    pointwise.softmax((6, 70)),
 ]
 
 
@@ -64,7 +64,7 @@ def test_a_failure_of_the_other_side_is_noted(xp: Any) -> None:
         tensor=lambda array, device: array.copy() if device else None,
         backends=SimpleNamespace(cuda=flags, cudnn=flags),
     )
-    case = replace(cases.softmax((3, 5)), prepare=None)
+    case = replace(pointwise.softmax((3, 5)), prepare=None)
     case = replace(case, parts=tuple(replace(part, peer=fails) for part in case.parts))
     bench = gpu.DeviceBench(xp, Counter(), CARD, torch, "cpu")
     rows = bench.measured(case, "float32", 0.0)

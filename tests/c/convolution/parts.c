@@ -122,11 +122,12 @@ static void meet(const THNNConvolution *g, const THNNConvolutionPlan *plan)
 }
 
 /* Whether scratch stays within the limit, which is for each thread. The room in which matrix
- * products pack their operands is their own. */
+ * products pack their operands is their own; those of gemm pack where BLAS does not. */
 static bool isWithinLimit(const AlgorithmPlan *plan, const THNNState *state)
 {
   const char *name = plan->algorithm->name;
-  const bool products = !strcmp(name, "packedProducts") || !strcmp(name, "linear");
+  const bool products = !strcmp(name, "packedProducts") || !strcmp(name, "linear") ||
+                        (THNN_State_reproducible(state) && !strcmp(name, "gemm"));
   return (products ? 0 : plan->threadBytes) + plan->sharedBytes <= THNN_State_workspaceLimit(state);
 }
 
