@@ -135,7 +135,12 @@ class _WithConstant(Module):
 
     def _changed(self, operation: str, value: Any, result: Any) -> Any:
         """What an operation with the constant makes of a value, in an array for it."""
-        return getattr(array_module(value), operation)(value, self.constant_scalar, out=result)
+        constant: Any = self.constant_scalar
+        if type(constant) in (int, float) and value.dtype.kind == "f":
+            # NumPy 1 would compute in float64 with what is too large for float32.
+            with np.errstate(over="ignore"):
+                constant = value.dtype.type(constant)
+        return getattr(array_module(value), operation)(value, constant, out=result)
 
     def _result(self, name: str, value: Any) -> Any:
         """Where the field for what is made of a value is: in its memory when in place."""
