@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any, NamedTuple
 
 from .. import thnn
-from ._arrays import Array, Real, Unfit, like, shaped, zeros
+from ._arrays import Array, Real, Unfit, like, zeros
+from ._axes import Block, as_block, from_block
 from ._front import function
 
 __all__ = [
@@ -162,24 +163,43 @@ def log_sigmoid_backward(grad_output: Real, x: Real) -> Array:
     return grad_x
 
 
-def _planes(x: Array, weight: Array) -> tuple[Array, Array, int]:
-    """An array and a weight as THNN's PReLU takes them, and what it calls nOutputPlane.
+class _Planes(NamedTuple):
+    """An array and a weight as THNN's PReLU takes them."""
 
-    That is 0 for one weight that all elements share.
-    """
-    flat = weight if weight.ndim == 1 else weight.reshape(-1)
-    if weight.size == 1 and weight.ndim < 2:
-        return x, flat, 0
-    inner = x.shape[1:] if x.ndim > 1 else x.shape
-    dimensions = weight.ndim
-    if weight.shape != inner[:dimensions] or not weight.size:
-        wanted = (
-            f"one, or one for each plane or element of samples of {' x '.join(map(str, inner))}"
-        )
-        raise Unfit("weight", wanted, f"shape {tuple(weight.shape)}")
-    if dimensions > 1:
-        x = x.reshape(len(x), weight.size, math.prod(inner[dimensions:]))
-    return x, flat, int(weight.size)
+    axes: tuple[int, ...] | None
+    """Those along which weights differ; None where the array is taken as it is."""
+    block: Block | None
+    weight: Array
+    number: int
+    """What THNN calls nOutputPlane: 0 for one weight that all elements share."""
+
+    def of(self, array: Array) -> Array:
+        """Another array of the same shape as it is taken."""
+        return array if self.axes is None else as_block(array, self.axes).array
+
+    def back(self, result: Any) -> Array:
+        """A result in the shape of the argument."""
+        found: Array = result if self.block is None else from_block(result, self.block)
+        return found
+
+
+def _planes(x: Array, weight: Array) -> tuple[Array, _Planes]:
+    """An array as PReLU takes it, with what else it needs."""
+    shape, sizes = x.shape, weight.shape
+    if len(sizes) == 1 and x.ndim > 1 and sizes[0] == shape[1] > 1:  # one for each plane
+        return x, _Planes(None, None, weight, sizes[0])
+    if weight.size == 1 and weight.ndim <= max(x.ndim, 1):
+        return x, _Planes(None, None, weight.reshape(-1), 0)
+    first = 0 if len(sizes) == x.ndim else 1
+    axes = range(first, first + len(sizes))
+    fits = first + len(sizes) <= x.ndim and weight.size
+    if not fits or any(n not in (1, shape[i]) for i, n in zip(axes, sizes, strict=True)):
+        inner = " x ".join(map(str, shape[1:] if x.ndim > 1 else shape))
+        wanted = f"one, or one for each plane or element of samples of {inner}"
+        raise Unfit("weight", wanted, f"shape {tuple(sizes)}")
+    own = tuple(i for i, n in zip(axes, sizes, strict=True) if n != 1)
+    block = as_block(x, own)
+    return block.array, _Planes(own, block, weight.reshape(-1), int(weight.size))
 
 
 @function(x="...")
@@ -189,29 +209,30 @@ def prelu(x: Real, weight: Real) -> Array:
     Parameters
     ----------
     x : any shape with one weight, else [batch x] planes [x ...]
-    weight : one number, (planes,), or the shape of `x` without the batch
-        It may end before the last axes of `x`, along which elements then share a weight.
+    weight : one number, (planes,), or the shape of `x` with or without the batch
+        It may end before the last axes of `x`, along which elements then share a weight, as they
+        do along an axis of which it has one: (planes, 1, 1).
 
     >>> prelu([-2.0, 2.0], [0.25])
     array([-0.5,  2. ])
     """
-    planes, flat, count = _planes(x, weight)
-    output = like(planes)
-    thnn.PReLU_updateOutput(None, planes, output, flat, count)
-    return output if planes is x else shaped(output, x.shape)
+    taken, planes = _planes(x, weight)
+    output = like(taken)
+    thnn.PReLU_updateOutput(None, taken, output, planes.weight, planes.number)
+    return planes.back(output)
 
 
 @function(x="...", grad_output="...")
 def prelu_backward(grad_output: Real, x: Real, weight: Real) -> tuple[Array, Array]:
     """The gradients of `x` and `weight`."""
-    planes, flat, count = _planes(x, weight)
-    grads = grad_output if planes is x else grad_output.reshape(planes.shape)
-    grad_x, grad_weight = like(planes), zeros(flat.shape, flat)
-    thnn.PReLU_updateGradInput(None, planes, grads, grad_x, flat, count)
+    taken, planes = _planes(x, weight)
+    grads, flat, count = planes.of(grad_output), planes.weight, planes.number
+    grad_x, grad_weight = like(taken), zeros(flat.shape, flat)
+    thnn.PReLU_updateGradInput(None, taken, grads, grad_x, flat, count)
     thnn.PReLU_accGradParameters(
-        None, planes, grads, None, flat, grad_weight, None, None, count, 1.0
+        None, taken, grads, None, flat, grad_weight, None, None, count, 1.0
     )
-    return shaped(grad_x, x.shape), grad_weight.reshape(weight.shape)
+    return planes.back(grad_x), grad_weight.reshape(weight.shape)
 
 
 @function(x="...")

@@ -11,6 +11,7 @@ import pytest
 from support.adjoint import adjoint, near
 from support.functional_cases import normal
 
+from pythnn import THNNArgumentError
 from pythnn import functional as F  # noqa: N812
 
 REALS = [np.float32, np.float64]
@@ -214,6 +215,31 @@ def test_prelu_of_any_weight(sizes: tuple[int, ...]) -> None:
     wanted = every.sum() if weight.size == 1 else every.sum(axes)
     near(grad_weight, np.reshape(wanted, sizes), 128)
     assert F.prelu(x, 0.5).shape == x.shape
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [(3, 1, 1), (3, 1), (1, 4), (1, 1, 5), (3, 1, 5), (1, 3, 1, 1), (2, 1, 4, 1), (1, 1, 1, 1)],
+    ids=str,
+)
+def test_prelu_of_weights_that_broadcast(sizes: tuple[int, ...]) -> None:
+    x, weight = normal(2, 3, 4, 5), normal(*sizes)
+    wide = weight.reshape((*sizes, *(1,) * (3 - len(sizes))))
+    near(F.prelu(x, weight), np.where(x > 0, x, x * wide))
+    grad = normal(*x.shape)
+    grad_x, grad_weight = F.prelu_backward(grad, x, weight)
+    near(grad_x, np.where(x > 0, grad, grad * wide))
+    every, shape = np.where(x > 0, 0, grad * x), (1,) * (4 - wide.ndim) + wide.shape
+    axes = tuple(i for i, n in enumerate(shape) if n == 1)
+    near(grad_weight, every.sum(axes).reshape(sizes), 128)
+
+
+def test_prelu_of_planes_without_a_batch() -> None:
+    x, weight = normal(3, 4, 5), normal(3, 1, 1)
+    near(F.prelu(x, weight), np.where(x > 0, x, x * weight))
+    for wrong in ((3,), (2, 1, 1), (3, 4, 5, 1), (1, 1, 1, 1), (0, 1, 1)):
+        with pytest.raises(THNNArgumentError, match="'weight': expected one, or one for each"):
+            F.prelu(x, np.ones(wrong))
 
 
 # ---- Losses of likelihoods
