@@ -38,6 +38,8 @@ _OF_SAMPLES = frozenset(
     | {"samples", "scale", "slopes", "state", "storage", "target", "x"}
 )
 """Arguments that have an entry for each sample of a batch."""
+_MAY_LACK = "tuple[Real | None, Real | None]"
+"""A pair of arrays, either of which may be None."""
 _STAND_IN = 2
 """Size that a dimension without elements has while the rest of a call is checked; even for glu."""
 
@@ -154,8 +156,9 @@ def {self.body.__name__}({self._parameters()}):
             if kind.startswith("tuple"):
                 both = [f"type({name}) is tuple and len({name}) == 2"]
                 for entry in (f"{name}[0]", f"{name}[1]"):
-                    both.append(f"type({entry}) is ndarray and {entry}.dtype {like_first}")
-                    both.append(f"{entry}.size")
+                    is_one = f"type({entry}) is ndarray and {entry}.dtype {like_first}"
+                    is_one += f" and {entry}.size"
+                    both.append(f"({entry} is None or {is_one})" if kind == _MAY_LACK else is_one)
                 text = " and ".join(both)
                 conditions.append(f"({name} is None or {text})" if name in self.optional else text)
                 continue
@@ -179,9 +182,11 @@ def {self.body.__name__}({self._parameters()}):
         for name, kind in self.kinds.items():
             if kind == "Nested":
                 given[name] = as_tuples(given[name])
+            elif kind.startswith("tuple") and isinstance(given[name], list):
+                given[name] = tuple(given[name])
         try:
             with placed(self, given):
-                self._check_settings(given)
+                self._convert_settings(given)
                 self._convert(given)
                 sizes = self.shapes.bind(given)
                 self._check_indices(given, sizes)
@@ -229,7 +234,11 @@ def {self.body.__name__}({self._parameters()}):
                 if not isinstance(value, (tuple, list)) or len(value) != 2:
                     raise Unfit(name, "a pair of arrays", describe(value))
                 nested.append(name)
-                reals |= {f"{name}[{i}]": entry for i, entry in enumerate(value)}
+                reals |= {
+                    f"{name}[{i}]": entry
+                    for i, entry in enumerate(value)
+                    if entry is not None or kind != _MAY_LACK
+                }
             elif kind == "Nested":
                 if not isinstance(value, tuple):
                     raise Unfit(name, "arrays in tuples", describe(value))
@@ -243,9 +252,11 @@ def {self.body.__name__}({self._parameters()}):
                 reals[name] = value
         arrays = as_reals(reals)
         for name in nested:
-            owned = iter([array for path, array in arrays.items() if path.startswith(f"{name}[")])
-            form = given[name] if self.kinds[name] == "Nested" else (None, None)
-            given[name] = rebuilt(form, owned)
+            if self.kinds[name] == "Nested":
+                owned = [array for path, array in arrays.items() if path.startswith(f"{name}[")]
+                given[name] = rebuilt(given[name], iter(owned))
+            else:
+                given[name] = tuple(arrays.get(f"{name}[{i}]") for i in range(2))
         for name, array in arrays.items():
             if not name.endswith("]") and self.kinds[name] != "Written":
                 given[name] = array

@@ -32,7 +32,11 @@ def placed(front: Any, given: dict[str, Any]) -> AbstractContextManager[Any]:
             places.look(path, entry)
     device: AbstractContextManager[Any] = cupy.cuda.Device(places.device)
     with device:
-        given.update({name: _there(cupy, value) for name, value in arrays.items()})
+        for name, value in arrays.items():
+            if front.kinds[name].startswith("tuple") and isinstance(value, tuple):
+                given[name] = tuple(_there(cupy, entry) for entry in value)
+            else:
+                given[name] = _there(cupy, value)
     return device
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 import numpy as np
 
 from .._tensor import array_module
-from ._arrays import Array, Unfit, check_shape
+from ._arrays import Array, Unfit, check_shape, zeros
 from ._axes import empty
 from ._cells import Run, Weights
 from ._nested import flattened, leaves, rebuilt
@@ -24,6 +24,17 @@ class Saved(NamedTuple):
     runs: list[list[Run]]
     """By layer and direction."""
     parameters: Any
+
+
+def _given(x: Array, start: Sequence[Array | None], parameters: Any, count: int) -> list[Array]:
+    """The first states; zeros in place of those that are None."""
+    if all(state is not None for state in start):
+        return cast("list[Array]", start)
+    states = [state for state in start if state is not None]
+    flat = flattened(parameters)
+    beside = states[0] if states else flat[1] if len(flat) > 1 else x
+    shape = (count, x.shape[1] if x.ndim == 3 else 1, max((1, *beside.shape[-1:])))
+    return [zeros(shape, x) if state is None else state for state in start]
 
 
 def _check_start(cell: Any, x: Array, start: Sequence[Array], count: int, name: str) -> int:
@@ -92,12 +103,19 @@ def _refuse(parameters: Any, wanted: Any, runs: int, directions: int) -> NoRetur
 
 
 def forward(
-    cell: Any, x: Array, start: Sequence[Array], parameters: Any, layers: int, both: bool, name: str
+    cell: Any,
+    x: Array,
+    start: Sequence[Array | None],
+    parameters: Any,
+    layers: int,
+    both: bool,
+    name: str,
 ) -> tuple[Array, list[Array], Saved]:
     """The output, the last states and what the backward function needs."""
     if layers < 1:
         raise Unfit("layers", "at least 1", f"{layers}")
     directions = 2 if both else 1
+    start = _given(x, start, parameters, layers * directions)
     units = _check_start(cell, x, start, layers * directions, name)
     weights = _weights(cell, parameters, (layers, units, x.shape[2]), directions)
     xp = array_module(x)

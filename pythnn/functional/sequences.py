@@ -26,7 +26,7 @@ __all__ = ["gru", "gru_backward", "lstm", "lstm_backward", "rnn", "rnn_backward"
 @function(takes_empty=True)
 def rnn(
     x: Real,
-    h0: Real,
+    h0: Real | None,
     parameters: Nested,
     *,
     layers: int = 1,
@@ -39,7 +39,7 @@ def rnn(
     ----------
     x : time x batch x features
     h0 : (layers x directions) x batch x units
-        The states before the first steps.
+        The states before the first steps; None stands for zeros.
     parameters : for each layer, for each direction, (w_ih, w_hh, b_ih, b_hh) or (w_ih, w_hh)
         units x features, units x units, (units,) and (units,).
     layers : int
@@ -77,7 +77,7 @@ def rnn_backward(
 @function(takes_empty=True)
 def lstm(
     x: Real,
-    h0: tuple[Real, Real],
+    h0: tuple[Real | None, Real | None] | None,
     parameters: Nested,
     *,
     layers: int = 1,
@@ -91,7 +91,8 @@ def lstm(
     ----------
     x : time x batch x features
     h0 : (h0, c0), each (layers x directions) x batch x units
-        The outputs and the cells' states before the first steps.
+        The outputs and the cells' states before the first steps; None stands for zeros, also in
+        the pair.
     parameters : for each layer, for each direction, (w_ih, w_hh, b_ih, b_hh) or (w_ih, w_hh)
         4 units x features, 4 units x units, (4 units,) and (4 units,); gates i, f, g, o.
     layers : int
@@ -106,17 +107,17 @@ def lstm(
     >>> cn
     array([[[1.]]])
     """
-    y, last, saved = forward(Lstm(), x, h0, parameters, layers, bidirectional, "h0")
+    y, last, saved = forward(Lstm(), x, h0 or (None, None), parameters, layers, bidirectional, "h0")
     return y, (last[0], last[1]), saved
 
 
 @function(takes_empty=True)
 def lstm_backward(
-    grad_y: Real | None, grad_hn: tuple[Real, Real] | None, saved: Saved
+    grad_y: Real | None, grad_hn: tuple[Real | None, Real | None] | None, saved: Saved
 ) -> tuple[Array, tuple[Array, Array], Any]:
     """The gradients of `x`, of the pair of states and of `parameters`, these nested as they were.
 
-    `saved` as :func:`lstm` returned it; None stands for a gradient of zeros.
+    `saved` as :func:`lstm` returned it; None stands for a gradient of zeros, also in the pair.
     """
     last = (None, None) if grad_hn is None else grad_hn
     grad_x, first, of_parameters = backward(Lstm, grad_y, last, saved, "grad_hn")
@@ -126,7 +127,7 @@ def lstm_backward(
 @function(takes_empty=True)
 def gru(
     x: Real,
-    h0: Real,
+    h0: Real | None,
     parameters: Nested,
     *,
     layers: int = 1,
@@ -141,7 +142,7 @@ def gru(
     ----------
     x : time x batch x features
     h0 : (layers x directions) x batch x units
-        The states before the first steps.
+        The states before the first steps; None stands for zeros.
     parameters : for each layer, for each direction, (w_ih, w_hh, b_ih, b_hh) or (w_ih, w_hh)
         3 units x features, 3 units x units, (3 units,) and (3 units,); gates r, z, n.
     layers : int

@@ -257,6 +257,22 @@ def test_arrays_in_several_places(xp: Any) -> None:
         F.gru_cell(*map(xp.asnumpy, cell), (cell[0][0], cell[0][0]))
 
 
+def test_pairs_with_lists_and_with_none(xp: Any) -> None:
+    x, zero = on_cpu.normal(3, 2, 3), np.zeros((1, 2, 4))
+    parameters = [(on_cpu.normal(16, 3), on_cpu.normal(16, 4))]
+    wanted, _, saved = F.lstm(x, None, parameters)
+    grad = F.lstm_backward(None, (None, zero + 1), saved)[0]
+    there = xp.asarray(zero)
+    moved = [tuple(map(xp.asarray, one)) for one in parameters]
+    for start in (None, (None, None), (zero.tolist(), None), [there, there]):
+        found, _, saved = F.lstm(xp.asarray(x), start, moved)
+        assert_half_of_the_digits(xp.asnumpy(found), wanted)
+        of_y = xp.asarray(np.zeros_like(wanted))
+        for of_all, of_last in ((None, (None, there + 1)), (of_y, [None, (zero + 1).tolist()])):
+            grad_x = F.lstm_backward(of_all, of_last, saved)[0]
+            assert_half_of_the_digits(xp.asnumpy(grad_x), grad)
+
+
 def test_arrays_on_two_devices(xp: Any, second: Any) -> None:
     x = xp.asarray(on_cpu.normal(2, 3))
     with second:

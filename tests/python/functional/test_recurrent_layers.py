@@ -195,6 +195,42 @@ def test_gradients_of_zeros() -> None:
     np.testing.assert_array_equal(found[0], wanted[0])
 
 
+def test_parts_of_gradients_are_zeros() -> None:
+    problem = Problem("lstm", 2, True, True)
+    saved, zero = problem.forward()[3], np.zeros_like(problem.h0)
+    for grad_hn, wide in (
+        ((problem.grad_hn, None), (problem.grad_hn, zero)),
+        ([None, problem.grad_cn.tolist()], (zero, problem.grad_cn)),
+        ((None, None), (zero, zero)),
+    ):
+        found = F.lstm_backward(problem.grad_y, grad_hn, saved)
+        wanted = F.lstm_backward(problem.grad_y, wide, saved)
+        for one, other in zip(found[:2], wanted[:2], strict=True):
+            np.testing.assert_array_equal(one, other)
+    for wrong in ((problem.grad_hn,), problem.grad_hn, (None, problem.grad_hn[:1]), (None, "x")):
+        with pytest.raises(THNNArgumentError, match=r"argument #2 'grad_hn(\[1\])?': expected"):
+            F.lstm_backward(problem.grad_y, wrong, saved)
+
+
+@pytest.mark.parametrize("both", [True, False])
+@pytest.mark.parametrize("kind", GATES)
+def test_states_before_the_first_step_are_zeros(kind: str, both: bool) -> None:
+    problem = Problem(kind, 2, both, True)
+    function, zero = getattr(F, NAMES.get(kind, kind)), np.zeros_like(problem.h0)
+    pairs: list[Any] = [(None, zero)]
+    if kind == "lstm":
+        pairs = [(None, (zero, zero)), ((None, None), (zero, zero))]
+        pairs += [
+            ((problem.h0, None), (problem.h0, zero)),
+            ((None, problem.c0), (zero, problem.c0)),
+        ]
+    for given, wide in pairs:
+        found = function(problem.x, given, problem.parameters, **problem.named)
+        wanted = function(problem.x, wide, problem.parameters, **problem.named)
+        np.testing.assert_array_equal(found[0], wanted[0])
+        np.testing.assert_array_equal(found[1], wanted[1])
+
+
 def test_results_are_the_users() -> None:
     """What is done to a result later does not change the gradients."""
     problem = Problem("tanh", 1, False, True)
@@ -262,6 +298,20 @@ LSTM = [(np.ones((16, 3)), np.ones((16, 4)))]
             lambda: F.lstm(X, (H, H[..., :3]), LSTM),
             "lstm: argument #2 'h0[1]': expected 1 (layers and directions) x 2 (batch) x 4, found"
             " shape (1, 2, 3)",
+        ),
+        (
+            lambda: F.gru(X[0], None, W),
+            "gru: argument #1 'x': expected time x batch x features, found shape (2, 3)",
+        ),
+        (
+            lambda: F.gru(X, None, [(np.ones((12, 3)), np.ones((12, 0)))]),
+            "gru: argument #3 'parameters[0][0]': expected w_ih of layer 0: shape (3, 3), found"
+            " shape (12, 3)",
+        ),
+        (
+            lambda: F.gru(X, None, []),
+            "gru: argument #3 'parameters': expected 1 times (w_ih, w_hh, b_ih, b_hh), or"
+            " (w_ih, w_hh), found 0 arrays",
         ),
         (
             lambda: F.gru_backward(np.ones((5, 2, 3)), None, SAVED),
