@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -26,8 +27,10 @@ __all__ = [
     "like",
     "new",
     "new_indices",
+    "number",
     "pair",
     "shaped",
+    "single",
     "sizes_of",
     "triple",
     "whole",
@@ -126,6 +129,11 @@ def axis_of(array: Any, axis: Any, name: str = "axis") -> int:
     return found
 
 
+def single(name: str, value: Any) -> int:
+    """The size of the only dimension."""
+    return value if type(value) is int else sizes_of(name, value, 1)[0]
+
+
 def pair(name: str, value: Any) -> tuple[int, int]:
     """Height and width."""
     if type(value) is int:
@@ -169,6 +177,17 @@ def whole(name: str, wanted: str, value: Any, given: Any = None) -> int:
             return found
     except TypeError:
         pass
+    raise Unfit(name, wanted, repr(value if given is None else given))
+
+
+def number(name: str, wanted: str, value: Any, given: Any = None) -> float:
+    """A number, which bools are not; an array without dimensions holds one."""
+    is_number = isinstance(value, numbers.Real) or getattr(value, "shape", None) == ()
+    if is_number and not isinstance(value, (bool, np.bool_)):
+        try:
+            return float(value)
+        except (TypeError, ValueError, OverflowError):
+            pass
     raise Unfit(name, wanted, repr(value if given is None else given))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ._arrays import Array, Unfit, integer, pair
+from ._arrays import Array, Unfit, pair, single
 
 __all__ = [
     "connections_of",
@@ -95,20 +95,22 @@ def mapped_back(x: Array, weight: Array, rest: Sequence[int]) -> tuple[int, ...]
     return transposed2d(x, planes, window)
 
 
-def frames_of(x: Array, weight: Array, kernel: Any, stride: Any) -> tuple[int, ...]:
-    """The shape of the output."""
+def frames_of(
+    x: Array, weight: Array, kernel: Any, stride: Any
+) -> tuple[tuple[int, int], tuple[int, ...]]:
+    """Kernel and stride, and the shape of the output."""
     *batch, frames, features = x.shape
-    count = integer("kernel", kernel)
+    count, step = single("kernel", kernel), single("stride", stride)
     if weight.shape[1] != count * features:
         wanted = f"features out x {count * features} (kernel * features in)"
         raise Unfit("weight", wanted, f"shape {tuple(weight.shape)}")
-    return (*batch, positions(frames, count, integer("stride", stride), 0), weight.shape[0])
+    return (count, step), (*batch, positions(frames, count, step, 0), weight.shape[0])
 
 
 def row_frames(
     x: Array, weight: Array, stride: Any, padding: Any, features_first: bool
-) -> tuple[int, ...]:
-    """The shape of the output."""
+) -> tuple[tuple[int, int, int], tuple[int, ...]]:
+    """Kernel, stride and padding, and the shape of the output."""
     *batch, frames, features = x.shape
     if features_first:
         frames, features = features, frames
@@ -116,7 +118,7 @@ def row_frames(
         layout = "features x frames" if features_first else "frames x features"
         wanted = f"[batch x] {layout} with {weight.shape[0]} features, as in weight"
         raise Unfit("x", wanted, f"shape {tuple(x.shape)}")
-    frames = positions(
-        frames, weight.shape[2], integer("stride", stride), integer("padding", padding)
-    )
-    return (*batch, features, frames) if features_first else (*batch, frames, features)
+    window = (weight.shape[2], single("stride", stride), single("padding", padding))
+    frames = positions(frames, *window)
+    inner = (features, frames) if features_first else (frames, features)
+    return window, (*batch, *inner)

@@ -10,7 +10,6 @@ can be converted and blames an argument of the function for the rest.
 from __future__ import annotations
 
 import inspect
-import numbers
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar
@@ -21,7 +20,7 @@ from .._calls import describe
 from .._errors import THNNArgumentError
 from .._generator import Generator
 from .._tensor import Tensor
-from ._arrays import Unfit, integer
+from ._arrays import Unfit, integer, number
 from ._blame import translated
 from ._convert import INT64, REALS, as_ints, as_reals, written
 from ._nested import are_plain, as_tuples, leaves, rebuilt
@@ -205,24 +204,29 @@ def {self.body.__name__}({self._parameters()}):
         position = self.positions[argument.partition("[")[0]]
         return THNNArgumentError.expected(self.name, position, argument, wanted, found)
 
-    def _check_settings(self, given: dict[str, Any]) -> None:
-        """Raises for a number or a flag that is none; sizes of several axes are for the body."""
+    def _convert_settings(self, given: dict[str, Any]) -> None:
+        """Makes Python's own of numbers and flags, and raises for what is none.
+
+        Sizes of axes are for the body.
+        """
         for parameter in self.parameters:
-            value, kind = given[parameter.name], str(parameter.annotation)
+            name, kind = parameter.name, str(parameter.annotation)
+            value = given[name]
             if value is None and kind.endswith("| None"):
                 continue
-            if kind == "bool" and not isinstance(value, (bool, np.bool_)):
-                raise Unfit(parameter.name, "True or False", repr(value))
-            if kind == "str" and not isinstance(value, str):
-                raise Unfit(parameter.name, "a string", describe(value))
-            if kind == "Generator | None" and not isinstance(value, Generator):
-                raise Unfit(parameter.name, "a Generator", describe(value))
-            if kind.removesuffix(" | None") == "int":
-                integer(parameter.name, value)
+            kind = kind.removesuffix(" | None")
+            if kind == "bool":
+                if not isinstance(value, (bool, np.bool_)):
+                    raise Unfit(name, "True or False", repr(value))
+                given[name] = bool(value)
+            elif kind == "str" and not isinstance(value, str):
+                raise Unfit(name, "a string", describe(value))
+            elif kind == "Generator" and not isinstance(value, Generator):
+                raise Unfit(name, "a Generator", describe(value))
+            elif kind == "int":
+                given[name] = integer(name, value)
             elif kind == "float":
-                is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-                if not is_number and getattr(value, "shape", None) != ():
-                    raise Unfit(parameter.name, "a number", repr(value))
+                given[name] = number(name, "a number", value)
 
     def _convert(self, given: dict[str, Any]) -> None:
         names = [name for name in self.kinds if not (given[name] is None and name in self.optional)]

@@ -380,7 +380,7 @@ def grad_of_input(
 ) -> Array:
     n = weight.ndim - 2
     batch = grad_output.shape[: -n - 1]
-    planes = weight.shape[1] * (groups if type(groups) is int else 1)
+    planes = weight.shape[1] * groups
     shape = (*batch, planes, *spatial("input_size", input_size, n))
     window = window_of(shape, weight.shape, stride, padding, dilation, groups, "input_size")
     check_shape("grad_output", grad_output, window.shape)
@@ -396,12 +396,12 @@ def grad_of_weight(
     stride: Any,
     padding: Any,
     dilation: Any,
-    groups: Any,
+    groups: int,
     flip: bool,
     state: State | None,
 ) -> Array:
-    if type(groups) is not int or groups < 1 or x.shape[-n - 1] % groups:
-        raise Unfit("groups", f"a divisor of x's {x.shape[-n - 1]} planes", repr(groups))
+    if groups < 1 or x.shape[-n - 1] % groups:
+        raise Unfit("groups", f"a divisor of x's {x.shape[-n - 1]} planes", f"{groups}")
     planes, inputs = grad_output.shape[-n - 1], x.shape[-n - 1] // groups
     shape = (planes, inputs, *spatial("kernel_size", kernel_size, n))
     window = _fitting(x, shape, stride, padding, dilation, groups)

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._tensor import array_module
-from ._arrays import Array, Unfit, check_shape, integer, pair, shaped, triple
+from ._arrays import Array, Unfit, check_shape, pair, shaped, single, triple
 
 __all__ = [
     "axis_back",
     "check_planes",
     "check_samples",
     "counted",
+    "frames_axis",
     "frames_second",
+    "frames_window",
     "plane_window",
     "pooled2d",
     "pooled_frames",
@@ -61,18 +63,30 @@ def counted(
     return tuple(_count(size, axis, ceil_mode, padded) for size, axis in axes)
 
 
-def pooled_frames(x: Array, window: Any, stride: Any) -> tuple[int, ...]:
+def frames_window(window: Any, stride: Any) -> tuple[int, int]:
+    """Window and stride along frames."""
+    size = single("window", window)
+    return size, size if stride is None else single("stride", stride)
+
+
+def pooled_frames(x: Array, window: int, stride: int) -> tuple[int, ...]:
     """The shape of the output, frames second to last."""
-    axis = (integer("window", window), integer("stride", stride), 0)
+    axis = (window, stride, 0)
     return (*x.shape[:-2], _count(x.shape[-2], axis, False, False), x.shape[-1])
 
 
-def frames_second(x: Array, axis: Any) -> Array:
+def frames_axis(x: Array, axis: int) -> int:
+    """The axis of frames, -2 or -1."""
+    found = axis if axis < 0 else axis - x.ndim
+    if found not in (-2, -1):
+        raise Unfit("axis", "-2 (frames x features) or -1 (features x frames)", f"{axis}")
+    return found
+
+
+def frames_second(x: Array, axis: int) -> Array:
     """An array whose frames are along an axis, with features last."""
     if axis == -2:
         return x
-    if axis != -1 or isinstance(axis, bool):
-        raise Unfit("axis", "-2 (frames x features) or -1 (features x frames)", repr(axis))
     swapped: Array = x.swapaxes(-1, -2)
     return swapped
 

@@ -243,7 +243,7 @@ def _transposed_window(
                 raise Unfit("output_padding", wanted, f"{one}")
         result = tuple(map(int.__add__, least, added))
     else:
-        if output_padding != 0:
+        if any(_each(output_padding, n)):
             raise Unfit("output_padding", "0 beside output_size", repr(output_padding))
         result = _each(output_size, n)
         for one, low, room in zip(result, least, more, strict=True):

@@ -12,7 +12,7 @@ import numpy as np
 from .._calls import describe
 from .._state import RESULTS, State
 from .._tensor import is_on_device
-from ._arrays import Size, Unfit
+from ._arrays import Size, Unfit, sizes_of, whole
 from ._choices import Plan, convolution_times, plan_of, problem_of
 from ._front import function
 from ._windows import Border, transposed_window, window_of
@@ -80,12 +80,10 @@ def convolution_plan(
             shape, kernels, stride, padding, output_padding, output_size, dilation, groups
         )
     else:
-        for name, value, default in (
-            ("output_padding", output_padding, 0),
-            ("output_size", output_size, None),
-        ):
-            if value is not default:
-                raise Unfit(name, f"{default} unless transposed", repr(value))
+        if any(sizes_of("output_padding", output_padding, n)):
+            raise Unfit("output_padding", "0 unless transposed", repr(output_padding))
+        if output_size is not None:
+            raise Unfit("output_size", "None unless transposed", repr(output_size))
         window = window_of(shape, kernels, stride, padding, dilation, groups)
     problem = problem_of(result, transposed, add, real.name, window, shape, kernels)
     if is_on_device(x):
@@ -98,6 +96,10 @@ def convolution_plan(
 def _shape(name: str, value: Any) -> tuple[int, ...]:
     """The shape of an array, or a shape."""
     shape = getattr(value, "shape", value)
-    if not isinstance(shape, (tuple, list)) or not all(type(n) is int and n > 0 for n in shape):
-        raise Unfit(name, "an array, or a shape of sizes from 1 on", repr(value))
-    return tuple(shape)
+    wanted = "an array, or a shape of sizes from 1 on"
+    if not isinstance(shape, (tuple, list)):
+        raise Unfit(name, wanted, repr(value))
+    sizes = tuple(whole(name, wanted, n, value) for n in shape)
+    if not all(n > 0 for n in sizes):
+        raise Unfit(name, wanted, repr(value))
+    return sizes

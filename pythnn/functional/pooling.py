@@ -1,10 +1,12 @@
 """Pooling: the maximum, the mean or the sum of each window.
 
-Windows, strides and paddings are one int, or (height, width) and (depth, height, width); a stride
-that is not given is the window. Padding is less than a window.
+Windows, strides and paddings are one int, or one for each dimension: (width,), (height, width) and
+(depth, height, width); a stride that is not given is the window. Padding is less than a window.
 
 What a max pooling returns second says where the maxima were: positions in the plane, from 0, in two
-dimensions; offsets in the window in one dimension, and packed into bytes in three.
+dimensions; offsets in the window in one dimension, and packed into bytes in three. In one and two
+dimensions -1 stands for a window that sees the padding alone. One dimension is pooled as planes of
+a height of one are, with `ceil_mode` and without: sizes, results and gradients are the same.
 
 `state` says how many threads compute it, and whether cuDNN does on a GPU (:class:`pythnn.State`).
 cuDNN does not say where maxima were: for these it computes only where use_cudnn is True, and the
@@ -26,17 +28,17 @@ from ._arrays import (
     Real,
     Size,
     check_shape,
-    integer,
     like,
     new,
     new_indices,
     pair,
     shaped,
+    single,
     triple,
 )
 from ._choices import checked
 from ._front import function
-from ._pooled import axis_back, frames_second, pooled_frames
+from ._pooled import axis_back, frames_axis, frames_second, frames_window, pooled_frames
 from ._pools import Windows, max_of, max_of_backward, mean_of, mean_of_backward
 
 __all__ = [
@@ -81,13 +83,16 @@ def _over_volumes(
 # ---- One dimension, as planes of frames x features whose windows are one feature wide
 
 
+def _frame_sizes(
+    window: Any, stride: Any, padding: Any, dilation: Any = 1
+) -> tuple[int, int, int, int]:
+    sides = single("padding", padding), single("dilation", dilation)
+    return (*frames_window(window, stride), *sides)
+
+
 def _over_frames(
-    x: Array, axis: int, window: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    x: Array, axis: int, sizes: tuple[int, int, int, int], ceil_mode: bool
 ) -> tuple[Array, Windows]:
-    frames_second(x, axis)  # raises for another axis
-    kernel = integer("window", window)
-    step = kernel if stride is None else integer("stride", stride)
-    sizes = kernel, step, integer("padding", padding), integer("dilation", dilation)
     rest = (1, 1, 0, 1)
     pairs = zip(*((sizes, rest) if axis == -2 else (rest, sizes)), strict=True)
     kernels, steps, paddings, dilations = pairs
@@ -112,11 +117,11 @@ def _starts(windows: Windows, x: Array, axis: int) -> Any:
 
 
 def _as_offsets(positions: Any, windows: Windows, x: Array, axis: int) -> Array:
-    """Positions in planes as offsets in windows; -1, where there is no maximum, becomes 0."""
+    """Positions in planes as offsets in windows; -1, where there is no maximum, stays."""
     features = x.shape[-1]
     frames = positions // features if axis == -2 else positions % features
     offsets = (frames - _starts(windows, x, axis)) // windows.dilation[axis]
-    found: Array = array_module(x).where(positions < 0, 0, offsets)
+    found: Array = array_module(x).where(positions < 0, -1, offsets)
     return found
 
 
@@ -127,19 +132,19 @@ def _as_positions(offsets: Array, windows: Windows, x: Array, axis: int) -> Arra
     frames = xp.clip(frames, 0, x.shape[axis] - 1)
     others = xp.arange(x.shape[-1] if axis == -2 else x.shape[-2])
     rows, columns = (frames, others) if axis == -2 else (others[:, None], frames)
-    found: Array = rows * x.shape[-1] + columns
+    found: Array = xp.where(offsets < 0, -1, rows * x.shape[-1] + columns)
     return found
 
 
 @function(x="[batch] frames features")
 def max_pool1d(
     x: Real,
-    window: int,
-    stride: int | None = None,
+    window: Size,
+    stride: Size | None = None,
     *,
     axis: int = -2,
-    padding: int = 0,
-    dilation: int = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
     ceil_mode: bool = False,
     state: State | None = None,
 ) -> tuple[Array, Array]:
@@ -149,8 +154,8 @@ def max_pool1d(
     ----------
     x : [batch x] frames x features; with axis -1 [batch x] features x frames
     axis : -2 or -1
-        The axis that is pooled: by default the frames, which come first as in Lua Torch. PyTorch's
-        max_pool1d pools the last axis: axis=-1.
+        The axis that is pooled, which may also be counted from the first one: by default the
+        frames, which come first as in Lua Torch. PyTorch's max_pool1d pools the last axis: axis=-1.
     padding : less than a window
     ceil_mode : a last window that is cut off counts as well
 
@@ -160,14 +165,16 @@ def max_pool1d(
     array([[3.],
            [2.]])
     """
-    step = window if stride is None else stride
-    if padding == 0 and dilation == 1 and not ceil_mode and not _by_cudnn(x, state):
+    axis = frames_axis(x, axis)
+    sizes = _frame_sizes(window, stride, padding, dilation)
+    if sizes[2:] == (0, 1) and not ceil_mode and not _by_cudnn(x, state):
         frames = frames_second(x, axis)
-        shape = pooled_frames(frames, window, step)
+        kernel, step = sizes[:2]
+        shape = pooled_frames(frames, kernel, step)
         output, indices = new(shape, x), new_indices(shape, x)
-        thnn.TemporalMaxPooling_updateOutput(state, frames, output, indices, window, step)
+        thnn.TemporalMaxPooling_updateOutput(state, frames, output, indices, kernel, step)
         return axis_back(output, axis), axis_back(indices, axis)
-    planes, windows = _over_frames(x, axis, window, stride, padding, dilation, ceil_mode)
+    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
     found, positions = max_of(planes, windows, state)
     indices = _of_frames(positions, windows, planes)
     return _of_frames(found, windows, planes), _as_offsets(indices, windows, x, axis)
@@ -178,27 +185,29 @@ def max_pool1d_backward(
     grad_output: Real,
     x: Real,
     indices: Indices,
-    window: int,
-    stride: int | None = None,
+    window: Size,
+    stride: Size | None = None,
     *,
     axis: int = -2,
-    padding: int = 0,
-    dilation: int = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
     ceil_mode: bool = False,
     state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
-    if padding == 0 and dilation == 1 and not ceil_mode and not _by_cudnn(x, state):
+    axis = frames_axis(x, axis)
+    sizes = _frame_sizes(window, stride, padding, dilation)
+    if sizes[2:] == (0, 1) and not ceil_mode and not _by_cudnn(x, state):
         frames, grads, places = (frames_second(a, axis) for a in (x, grad_output, indices))
-        step = window if stride is None else stride
-        shape = pooled_frames(frames, window, step)
+        kernel, step = sizes[:2]
+        shape = pooled_frames(frames, kernel, step)
         for name, array in (("grad_output", grads), ("indices", places)):
             if array.shape != shape:
                 check_shape(name, axis_back(array, axis), axis_back(new(shape, x), axis).shape)
         grad_x = like(frames)
-        thnn.TemporalMaxPooling_updateGradInput(state, frames, grads, grad_x, places, window, step)
+        thnn.TemporalMaxPooling_updateGradInput(state, frames, grads, grad_x, places, kernel, step)
         return axis_back(grad_x, axis)
-    planes, windows = _over_frames(x, axis, window, stride, padding, dilation, ceil_mode)
+    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
     shape = windows.shape(planes)
     for name, array in (("grad_output", grad_output), ("indices", indices)):
         check_shape(name, array, (*shape[:-3], *shape[-2:]))
@@ -299,11 +308,11 @@ def max_pool3d_backward(
 @function(x="[batch] frames features")
 def avg_pool1d(
     x: Real,
-    window: int,
-    stride: int | None = None,
+    window: Size,
+    stride: Size | None = None,
     *,
     axis: int = -2,
-    padding: int = 0,
+    padding: Size = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
     state: State | None = None,
@@ -323,7 +332,9 @@ def avg_pool1d(
     array([[2.],
            [1.]])
     """
-    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    axis = frames_axis(x, axis)
+    sizes = _frame_sizes(window, stride, padding)
+    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
     return _of_frames(mean_of(planes, windows, count_padding, state), windows, planes)
 
 
@@ -331,17 +342,19 @@ def avg_pool1d(
 def avg_pool1d_backward(
     grad_output: Real,
     x: Real,
-    window: int,
-    stride: int | None = None,
+    window: Size,
+    stride: Size | None = None,
     *,
     axis: int = -2,
-    padding: int = 0,
+    padding: Size = 0,
     ceil_mode: bool = False,
     count_padding: bool = True,
     state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
-    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    axis = frames_axis(x, axis)
+    sizes = _frame_sizes(window, stride, padding)
+    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]
@@ -438,11 +451,11 @@ def avg_pool3d_backward(
 @function(x="[batch] frames features")
 def sum_pool1d(
     x: Real,
-    window: int,
-    stride: int | None = None,
+    window: Size,
+    stride: Size | None = None,
     *,
     axis: int = -2,
-    padding: int = 0,
+    padding: Size = 0,
     ceil_mode: bool = False,
     state: State | None = None,
 ) -> Array:
@@ -460,7 +473,9 @@ def sum_pool1d(
     array([[4.],
            [2.]])
     """
-    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    axis = frames_axis(x, axis)
+    sizes = _frame_sizes(window, stride, padding)
+    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
     return _of_frames(mean_of(planes, windows, None, state), windows, planes)
 
 
@@ -468,16 +483,18 @@ def sum_pool1d(
 def sum_pool1d_backward(
     grad_output: Real,
     x: Real,
-    window: int,
-    stride: int | None = None,
+    window: Size,
+    stride: Size | None = None,
     *,
     axis: int = -2,
-    padding: int = 0,
+    padding: Size = 0,
     ceil_mode: bool = False,
     state: State | None = None,
 ) -> Array:
     """The gradient of `x`."""
-    planes, windows = _over_frames(x, axis, window, stride, padding, 1, ceil_mode)
+    axis = frames_axis(x, axis)
+    sizes = _frame_sizes(window, stride, padding)
+    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]

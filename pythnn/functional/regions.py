@@ -1,6 +1,7 @@
 """Poolings over regions that follow from the size of the output, un-pooling, and sub-sampling.
 
-Windows, strides and sizes are one int, or (height, width) and (depth, height, width).
+Windows, strides and sizes are one int, or one for each dimension: (width,), (height, width) and
+(depth, height, width).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ._front import function
 from ._pooled import (
     check_planes,
     check_samples,
+    frames_window,
     plane_window,
     pooled2d,
     pooled_frames,
@@ -267,7 +269,9 @@ def adaptive_avg_pool2d_backward(grad_output: Real, x: Real) -> Array:
 
 
 @function(x="frames features", weight="features", bias="features")
-def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | None = None) -> Array:
+def subsample1d(
+    x: Real, weight: Real, bias: Real, window: Size, stride: Size | None = None
+) -> Array:
     """The sum of each window of frames, times weight, plus bias. THNN's TemporalSubSampling.
 
     Parameters
@@ -278,24 +282,24 @@ def subsample1d(x: Real, weight: Real, bias: Real, window: int, stride: int | No
     >>> subsample1d([[1.0], [3.0]], [2.0], [1.0], 2)
     array([[9.]])
     """
-    step = window if stride is None else stride
-    output = new(pooled_frames(x, window, step), x)
-    thnn.TemporalSubSampling_updateOutput(None, x, output, weight, bias, window, step, x.shape[1])
+    sizes = frames_window(window, stride)
+    output = new(pooled_frames(x, *sizes), x)
+    thnn.TemporalSubSampling_updateOutput(None, x, output, weight, bias, *sizes, x.shape[1])
     return output
 
 
 @function(x="frames features", weight="features")
 def subsample1d_backward(
-    grad_output: Real, x: Real, weight: Real, window: int, stride: int | None = None
+    grad_output: Real, x: Real, weight: Real, window: Size, stride: Size | None = None
 ) -> tuple[Array, Array, Array]:
     """The gradients of `x`, `weight` and `bias`."""
-    step = window if stride is None else stride
-    check_shape("grad_output", grad_output, pooled_frames(x, window, step))
+    sizes = frames_window(window, stride)
+    check_shape("grad_output", grad_output, pooled_frames(x, *sizes))
     grad_x, grad_weight = like(x), zeros(weight.shape, weight)
     grad_bias = zeros(weight.shape, weight)
-    thnn.TemporalSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, window, step)
+    thnn.TemporalSubSampling_updateGradInput(None, x, grad_output, grad_x, weight, *sizes)
     thnn.TemporalSubSampling_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, window, step, 1.0
+        None, x, grad_output, grad_weight, grad_bias, *sizes, 1.0
     )
     return grad_x, grad_weight, grad_bias
 

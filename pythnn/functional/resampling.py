@@ -17,6 +17,7 @@ from ._arrays import (
     is_list,
     like,
     new,
+    number,
     pair,
     triple,
 )
@@ -237,14 +238,13 @@ def _new_sizes(
         sizes = tuple(integer("size", n) for n in sizes)
         scales: tuple[Any, ...] = (None,) * count
     else:
-        scales = tuple(scale) if is_list(scale) else (scale,) * count
+        given = tuple(scale) if is_list(scale) else (scale,) * count
         wanted = f"a positive number or {count} of them"
-        if len(scales) != count:
+        if len(given) != count:
             raise Unfit("scale", wanted, repr(scale))
-        for one in scales:
-            if isinstance(one, bool) or not isinstance(one, (int, float)) or not 0 < one < 2**31:
-                raise Unfit("scale", wanted, repr(scale))
-        scales = tuple(float(one) for one in scales)
+        scales = tuple(number("scale", wanted, one, scale) for one in given)
+        if not all(0 < one < 2**31 for one in scales):
+            raise Unfit("scale", wanted, repr(scale))
         sizes = tuple(math.floor(n * one) for n, one in zip(before, scales, strict=True))
     if min(sizes) < 1:
         raise Unfit("size" if size is not None else "scale", "sizes from 1 on", f"{sizes}")

@@ -238,7 +238,7 @@ def conv_transpose2d_map_backward(
 
 
 @function(x="[batch] frames features_in", weight="features_out entries", bias="features_out")
-def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: int, *, stride: int = 1) -> Array:
+def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: Size, *, stride: Size = 1) -> Array:
     """A convolution over frames. THNN's TemporalConvolution.
 
     Parameters
@@ -254,24 +254,26 @@ def temporal_conv1d(x: Real, weight: Real, bias: Real, kernel: int, *, stride: i
     array([[12.],
            [23.]])
     """
-    output = new(frames_of(x, weight, kernel, stride), x)
+    window, shape = frames_of(x, weight, kernel, stride)
+    output = new(shape, x)
     thnn.TemporalConvolution_updateOutput(
-        None, x, output, weight, bias, kernel, stride, x.shape[-1], weight.shape[0]
+        None, x, output, weight, bias, *window, x.shape[-1], weight.shape[0]
     )
     return output
 
 
 @function(x="[batch] frames features_in", weight="features_out entries")
 def temporal_conv1d_backward(
-    grad_output: Real, x: Real, weight: Real, kernel: int, *, stride: int = 1
+    grad_output: Real, x: Real, weight: Real, kernel: Size, *, stride: Size = 1
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    check_shape("grad_output", grad_output, frames_of(x, weight, kernel, stride))
+    window, shape = frames_of(x, weight, kernel, stride)
+    check_shape("grad_output", grad_output, shape)
     grad_x, grad_weight = like(x), zeros(weight.shape, weight)
     grad_bias = zeros(weight.shape[0], weight)
-    thnn.TemporalConvolution_updateGradInput(None, x, grad_output, grad_x, weight, kernel, stride)
+    thnn.TemporalConvolution_updateGradInput(None, x, grad_output, grad_x, weight, *window)
     thnn.TemporalConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, kernel, stride, 1.0
+        None, x, grad_output, grad_weight, grad_bias, *window, 1.0
     )
     return grad_x, grad_weight, grad_bias
 
@@ -282,8 +284,8 @@ def row_conv1d(
     weight: Real,
     bias: Real | None = None,
     *,
-    stride: int = 1,
-    padding: int = 0,
+    stride: Size = 1,
+    padding: Size = 0,
     features_first: bool = False,
 ) -> Array:
     """Each feature's own convolution over frames. THNN's TemporalRowConvolution.
@@ -298,9 +300,10 @@ def row_conv1d(
     array([[12.],
            [23.]])
     """
-    output = new(row_frames(x, weight, stride, padding, features_first), x)
+    window, shape = row_frames(x, weight, stride, padding, features_first)
+    output = new(shape, x)
     thnn.TemporalRowConvolution_updateOutput(
-        None, x, output, weight, bias, None, None, weight.shape[2], stride, padding, features_first
+        None, x, output, weight, bias, None, None, *window, features_first
     )
     return output
 
@@ -311,20 +314,19 @@ def row_conv1d_backward(
     x: Real,
     weight: Real,
     *,
-    stride: int = 1,
-    padding: int = 0,
+    stride: Size = 1,
+    padding: Size = 0,
     features_first: bool = False,
 ) -> Gradients:
     """The gradients of `x`, `weight` and `bias`."""
-    shape = row_frames(x, weight, stride, padding, features_first)
+    window, shape = row_frames(x, weight, stride, padding, features_first)
     check_shape("grad_output", grad_output, shape)
     grad_x, grad_weight = like(x), zeros(weight.shape, weight)
     grad_bias = zeros(weight.shape[0], weight)
-    window = (weight.shape[2], stride, padding, features_first)
     thnn.TemporalRowConvolution_updateGradInput(
-        None, x, grad_output, grad_x, weight, None, None, *window
+        None, x, grad_output, grad_x, weight, None, None, *window, features_first
     )
     thnn.TemporalRowConvolution_accGradParameters(
-        None, x, grad_output, grad_weight, grad_bias, None, None, *[*window, 1.0]
+        None, x, grad_output, grad_weight, grad_bias, None, None, *window, features_first, 1.0
     )
     return grad_x, grad_weight, grad_bias

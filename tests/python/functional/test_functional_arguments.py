@@ -215,6 +215,11 @@ WRONG_SIZES = [
 ]
 
 
+def is_of_one_axis(name: str, kind: str) -> bool:
+    """Whether an argument has one size for the only dimension."""
+    return "1d" in name and kind.startswith(("Size", "Border"))
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_sizes(name: str) -> None:
     for argument in CALLS[name]:
@@ -224,16 +229,46 @@ def test_sizes(name: str) -> None:
         for wrong in WRONG_SIZES:
             if wrong is None and "None" in kind:
                 continue
-            if (
-                isinstance(wrong, tuple)
-                and wrong == (1,)
-                and re.match(r"conv(_transpose)?1d", name)
-            ):
-                continue  # one for each dimension
+            if isinstance(wrong, tuple) and wrong == (1,) and is_of_one_axis(name, kind):
+                continue
             message = refusal(name, {**CALLS[name], argument: wrong})
             if isinstance(wrong, (float, str, bool, tuple, list, np.ndarray)) or wrong is None:
                 assert message, (argument, wrong)
                 assert f"'{argument}'" in message
+
+
+def other_forms(name: str, argument: str, value: Any) -> Iterator[Any]:
+    """The same number, flag or sizes as others write it."""
+    kind = kind_of(name, argument)
+    if kind == "Any":
+        return  # an array, or the shape of one
+    if type(value) is bool:
+        yield np.bool_(value)
+    elif type(value) is int:
+        yield from (np.int64(value), np.int16(value), np.array(value))
+        if is_of_one_axis(name, kind):
+            yield from ((value,), [value], np.array([value]))
+    elif type(value) is float:
+        yield from (np.float64(value), np.array(value))
+    elif type(value) is tuple and all(type(size) is int for size in value):
+        yield from (list(value), np.array(value), tuple(np.int32(size) for size in value))
+
+
+def is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, (tuple, list)):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if not isinstance(one, (float, np.ndarray)):
+        return type(one) is type(other)  # None, or what is kept for a backward function
+    return np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n not in ("dropout", "rrelu")])
+def test_numbers_of_numpy(name: str) -> None:
+    wanted = call(name, CALLS[name])
+    for argument, value in CALLS[name].items():
+        for form in other_forms(name, argument, value):
+            found = call(name, {**CALLS[name], argument: form})
+            assert is_same(found, wanted), (argument, form)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -119,3 +119,49 @@ def test_means_and_sums(w: dict[str, Any], kind: str, real: Any) -> None:
     near(output, wanted, 64)
     grad = normal(2, *counts).astype(real)
     adjoint(grad, output, getattr(F, f"{name}_backward")(grad, x, *sizes, **named), x)
+
+
+@pytest.mark.parametrize("ceil_mode", [False, True])
+@pytest.mark.parametrize("kind", ["max", "sum", "mean of elements", "mean with padding"])
+def test_one_dimension_is_a_plane_of_height_one(kind: str, ceil_mode: bool) -> None:
+    """Also where the last windows see little or nothing of the array."""
+    name = kind if kind in ("max", "sum") else "avg"
+    of_lines, of_planes = getattr(F, f"{name}_pool1d"), getattr(F, f"{name}_pool2d")
+    lines_back = getattr(F, f"{name}_pool1d_backward")
+    planes_back = getattr(F, f"{name}_pool2d_backward")
+    for size, window, stride, dilation in product((1, 2, 5, 6), (1, 2, 3), (1, 2, 3), (1, 2)):
+        if dilation > 1 and kind != "max":
+            continue
+        x = normal(2, 3, size)
+        planes = x[:, :, None, :]
+        for padding in range(window):
+            if size + 2 * padding <= (window - 1) * dilation:
+                continue
+            named: dict[str, Any] = {"ceil_mode": ceil_mode}
+            if name == "avg":
+                named["count_padding"] = kind == "mean with padding"
+            lines = {**named, "padding": padding, "axis": -1}
+            across = {**named, "padding": (0, padding)}
+            if kind == "max":
+                lines["dilation"], across["dilation"] = dilation, (1, dilation)
+            found: Any = of_lines(x, window, stride, **lines)
+            wanted: Any = of_planes(planes, (1, window), (1, stride), **across)
+            of_found: tuple[Any, ...] = (x,)
+            of_wanted: tuple[Any, ...] = (planes,)
+            if kind == "max":
+                of_found, of_wanted = (x, found[1]), (planes, wanted[1])
+                found, wanted = found[0], wanted[0]
+            np.testing.assert_array_equal(found, wanted[:, :, 0])
+            grad = normal(*found.shape)
+            found = lines_back(grad, *of_found, window, stride, **lines)
+            grad = grad[:, :, None, :]
+            wanted = planes_back(grad, *of_wanted, (1, window), (1, stride), **across)
+            np.testing.assert_array_equal(found, wanted[:, :, 0])
+
+
+def test_a_window_without_elements_has_no_gradient() -> None:
+    named = {"padding": 1, "dilation": 2, "axis": -1}
+    x = normal(1, 1)
+    _, places = F.max_pool1d(x, 2, 1, **named)
+    np.testing.assert_array_equal(places, [[-1]])
+    assert not F.max_pool1d_backward(np.ones((1, 1)), x, places, 2, 1, **named).any()
