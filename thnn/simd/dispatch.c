@@ -44,6 +44,7 @@ DECLARE_LOOPS(wide);
 
 Simd THNN_(simd), THNN_REPRODUCIBLE_SIMD;
 
+#if defined(THNN_SIMD_HAS_AVX2) || defined(THNN_SIMD_HAS_WIDE)
 /* Sets the loops of reproducible calls, which have vectors of 32 bytes on every processor. Where
  * other calls leave products to BLAS, these take panels or dot products. */
 static void reproduceWith(Simd loops)
@@ -54,6 +55,7 @@ static void reproduceWith(Simd loops)
   loops.dots.ranges[1] = loops.dots.ranges[0];
   THNN_REPRODUCIBLE_SIMD = loops;
 }
+#endif
 
 /* Runs while the library loads, before any caller can reach a kernel. */
 __attribute__((constructor)) static void chooseLoops(void)
