@@ -23,6 +23,18 @@ static inline char *THAlignUp(const void *address, size_t alignment)
 /* Asks the system for large pages for a block that has not been written yet; only a hint. */
 void THUseLargePages(void *block, size_t bytes);
 
+/* The number of threads for reading and writing so many bytes of arrays: 1 where another thread
+ * does not pay, in a forked child, and inside a parallel region. */
+int THThreadsForBytes(int64_t bytes);
+
+/* The first of n elements that share number `share` of `shares` gets; shares begin at whole cache
+ * lines of an array that begins at one. */
+static inline int64_t THShareBegin(int64_t n, int share, int shares)
+{
+  const int64_t line = 64, lines = n / line;
+  return share == shares ? n : (lines / shares * share + lines % shares * share / shares) * line;
+}
+
 /* Called before and after a fork: the child must not inherit a lock that no thread of its own
  * holds. */
 void THBlasBeforeFork(void);

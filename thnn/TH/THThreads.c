@@ -2,6 +2,7 @@
 
 #include "THThreads.h"
 #include "THInternal.h"
+#include "THWork.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -72,6 +73,20 @@ int THGetNumThreads(void)
 {
   pthread_once(&once, initialize);
   return inForkedChild ? 1 : TH_ATOMIC_LOAD(&threadCount);
+}
+
+int THThreadsForBytes(int64_t bytes)
+{
+  enum { ACCESSED_BYTES = 16 }; /* by one access, of a vector */
+  const int64_t worthwhile = bytes / ACCESSED_BYTES / TH_MINIMUM_WORK;
+  if (worthwhile < 2)
+    return 1;
+#ifdef _OPENMP
+  if (omp_in_parallel())
+    return 1;
+#endif
+  const int threads = THGetNumThreads();
+  return worthwhile < threads ? (int)worthwhile : threads;
 }
 
 void THInferNumThreads(void)

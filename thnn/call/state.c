@@ -1,3 +1,4 @@
+#include "TH/THWork.h"
 #include "call/plan.h"
 #include "call/state.h"
 
@@ -9,8 +10,6 @@
 
 /* Tells a live state from a freed or foreign pointer. */
 static const uint64_t LIVE = 0x7468656e6e737461u;
-/* About 10 microseconds of vector work; for less, waking the pool takes longer than it saves. */
-static const double DEFAULT_MINIMUM_WORK = 1 << 15;
 static const size_t DEFAULT_WORKSPACE_LIMIT = (size_t)8 << 20;
 static const size_t MINIMUM_WORKSPACE_LIMIT = (size_t)64 << 10;
 
@@ -31,7 +30,7 @@ static THNNState settingsOf(const THNNState *state)
   if (state)
     return *state;
   return (THNNState){.live = LIVE,
-                     .minimumWork = DEFAULT_MINIMUM_WORK,
+                     .minimumWork = TH_MINIMUM_WORK,
                      .workspaceLimit = DEFAULT_WORKSPACE_LIMIT,
                      .reproducible = reproducibleByDefault};
 }
@@ -131,7 +130,7 @@ void THNN_State_setMinimumWork(THNNState *state, double operations)
 double THNN_State_minimumWork(const THNNState *state)
 {
   THNN_State_check(state, "State_minimumWork");
-  return state ? state->minimumWork : DEFAULT_MINIMUM_WORK;
+  return state ? state->minimumWork : TH_MINIMUM_WORK;
 }
 
 void THNN_State_setWorkspaceLimit(THNNState *state, size_t bytes)

@@ -1,6 +1,7 @@
 /* Calls on one thread: from within a parallel region of the caller's each does all of its work, and outside of
  * one it needs none of libgomp's. */
 #define _GNU_SOURCE /* RTLD_NEXT */
+#include "../regions.h"
 #include "module.h"
 
 enum { CALLERS = 3 };
@@ -14,22 +15,6 @@ static void rectify(THNNState *state, Tensor *input, Tensor *output, Tensor *row
 }
 
 #ifdef COUNTS_REGIONS
-#  include <dlfcn.h>
-
-__attribute__((visibility("default"))) void GOMP_parallel(void (*run)(void *), void *data,
-                                                          unsigned threads, unsigned flags);
-
-static _Atomic int regions;
-
-/* Comes before libgomp's. */
-void GOMP_parallel(void (*run)(void *), void *data, unsigned threads, unsigned flags)
-{
-  void (*next)(void (*)(void *), void *, unsigned, unsigned);
-  *(void **)&next = dlsym(RTLD_NEXT, "GOMP_parallel");
-  regions++;
-  next(run, data, threads, flags);
-}
-
 static void testRegions(THNNState *state, Tensor *input, Tensor *rows, Tensor *slopes)
 {
   Tensor *output = emptyTensor(), *rectified = emptyTensor();

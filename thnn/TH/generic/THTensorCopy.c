@@ -141,6 +141,22 @@ static void copyReshaped(THTensor *self, const THTensor *tensor, int64_t element
   }
 }
 
+/* Copies n elements that may overlap. */
+static void copyDense(real *y, const real *x, int64_t n)
+{
+  const int64_t bytes = 2 * n * (int64_t)sizeof(real);
+  const int threads = THTensor_(areApart)(y, x, n) ? THThreadsForBytes(bytes) : 1;
+  if (threads == 1) {
+    memmove(y, x, (size_t)n * sizeof(real));
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int i = 0; i < threads; i++) {
+    const int64_t begin = THShareBegin(n, i, threads);
+    memcpy(y + begin, x + begin, (size_t)(THShareBegin(n, i + 1, threads) - begin) * sizeof(real));
+  }
+}
+
 void THTensor_(copy)(THTensor *self, THTensor *source)
 {
   int64_t elements = THTensor_(nElement)(self);
@@ -148,7 +164,7 @@ void THTensor_(copy)(THTensor *self, THTensor *source)
   if (elements == 0 || self == source || THTensor_(isSetTo)(self, source))
     return;
   if (THTensor_(isContiguous)(self) && THTensor_(isContiguous)(source))
-    memmove(THTensor_(data)(self), THTensor_(data)(source), (size_t)elements * sizeof(real));
+    copyDense(THTensor_(data)(self), THTensor_(data)(source), elements);
   else if (THTensor_(isSameSizeAs)(self, source))
     THTensor_(copyStrided)(self->nDimension, self->size, THTensor_(data)(self), self->stride,
                            THTensor_(data)(source), source->stride);

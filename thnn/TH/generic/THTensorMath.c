@@ -30,6 +30,36 @@ typedef struct Run {
 
 typedef void (*Operation)(const Run *run);
 
+/* Whether parts of the run may be computed in any order: it is dense, and no part of the result is
+ * an operand of another part. */
+static bool isDivisible(const Run *run, int count)
+{
+  for (int k = 0; k < count; k++)
+    if (run->stride[k] != 1 || !THTensor_(areApart)(run->data[0], run->data[k], run->n))
+      return false;
+  return true;
+}
+
+/* Does the operation on a run, which threads share where that pays. */
+static void share(Operation operation, const Run *run, int count)
+{
+  const int64_t bytes = run->n * count * (int64_t)sizeof(real);
+  const int threads = isDivisible(run, count) ? THThreadsForBytes(bytes) : 1;
+  if (threads == 1) {
+    operation(run);
+    return;
+  }
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int i = 0; i < threads; i++) {
+    const int64_t begin = THShareBegin(run->n, i, threads);
+    Run part = *run;
+    part.n = THShareBegin(run->n, i + 1, threads) - begin;
+    for (int k = 0; k < count; k++)
+      part.data[k] += begin;
+    operation(&part);
+  }
+}
+
 /* Calls the operation for every run of the tensors, which have the same number of elements. */
 static void walk(Operation operation, real value, int count, THTensor *const *tensors)
 {
@@ -47,7 +77,7 @@ static void walk(Operation operation, real value, int count, THTensor *const *te
       run.stride[k] = at[k].stride;
       run.n = at[k].left < run.n ? at[k].left : run.n;
     }
-    operation(&run);
+    share(operation, &run, count);
     for (int k = 0; k < count; k++)
       THCursor_advance(&at[k], run.n);
     left -= run.n;

@@ -29,6 +29,13 @@ static inline void THTensor_(startLines)(THCursor *cursor, const THTensor *tenso
 /* A new tensor that shares the storage of another, with n sizes and strides left to the caller. */
 THTensor *THTensor_(newSharing)(const THTensor *tensor, int n);
 
+/* Whether n elements at a and at b are the same ones or have none in common. */
+static inline bool THTensor_(areApart)(const real *a, const real *b, int64_t n)
+{
+  const uintptr_t first = (uintptr_t)a, second = (uintptr_t)b, bytes = (uintptr_t)n * sizeof(real);
+  return first == second || first + bytes <= second || second + bytes <= first;
+}
+
 /* Copies x to y, which have the same sizes and do not overlap. */
 void THTensor_(copyStrided)(int nDimension, const int64_t *size, real *y, const int64_t *yStride,
                             const real *x, const int64_t *xStride);
