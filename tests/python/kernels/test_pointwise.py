@@ -107,6 +107,22 @@ def test_special_values(name: str, wanted: list[float | None], real: Any) -> Non
     assert np.isnan(y[np.isnan(wide)]).all()
 
 
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize(
+    "bounds",
+    [(-1, 1), (0, 6), (-1, 0), (-1, -0.0), (0, 0), (-0.0, 0), (1, 1), (1, -1), (np.nan, 1)],
+)
+def test_hard_tanh_keeps_bits(bounds: tuple[float, float], real: Any) -> None:
+    """What is not clipped keeps its bits, a zero's sign too; NaN is above any interval."""
+    least, most = real(bounds[0]), real(bounds[1])
+    x = np.array([-np.inf, -2, -1, -0.5, -0.0, 0, 0.5, 1, 2, 7, np.inf, np.nan], real)
+    x = np.concatenate([x] * 7 + [x[:5]])
+    y = np.empty_like(x)
+    thnn.HardTanh_updateOutput(None, x, y, float(least), float(most), False)
+    wanted = np.where(x < least, least, np.where(x <= most, x, most))
+    assert y.tobytes() == wanted.tobytes()
+
+
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 40000])
 def test_log_sigmoid_gradient_of_doubles(count: int) -> None:
     """Up to its last bits, in every range of the exponential."""

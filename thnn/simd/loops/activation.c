@@ -193,13 +193,29 @@ static void shrinkBackward(int64_t n, const real *x, const real *gradOutput, con
   }
 }
 
-static void hardTanh(int64_t n, const real *x, const real *parameters, real *y)
+/* With any bounds. */
+INLINE void hardTanhBetween(int64_t n, const real *x, real least, real most, real *y)
 {
-  const real least = parameters[0], most = parameters[1];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
     const real low = x[i] <= most ? x[i] : most;
     y[i] = x[i] < least ? least : low;
+  }
+}
+
+static void hardTanh(int64_t n, const real *x, const real *parameters, real *y)
+{
+  const real least = parameters[0], most = parameters[1];
+  /* The instructions for minima and maxima take half the time, but where both operands are zeros
+   * the minimum would have the bound's sign. */
+  if (!(least <= most) || most == 0) {
+    hardTanhBetween(n, x, least, most, y);
+    return;
+  }
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real low = x[i] < most ? x[i] : most;
+    y[i] = least > low ? least : low;
   }
 }
 
