@@ -3,7 +3,8 @@
  * A module's function of one element is a struct with a __device__ operator() const: it sets the
  * outputs, which are references, and must not read them; inputs are references to constants. Each
  * thread loads a few elements of every input before it computes, since one load at a time does not
- * fill the memory bus; it uses 16-byte accesses where all arrays are aligned to 16 bytes. So an
+ * fill the memory bus; it uses one access of up to 16 bytes for each array where all of them are
+ * aligned to 16 bytes. So an
  * output may be the same array as an input, but must not overlap an input otherwise.
  *
  * An operator() with an int64_t as an additional first parameter gets the element's index in it,
@@ -11,6 +12,7 @@
 #ifndef THC_APPLY_CUH
 #define THC_APPLY_CUH
 
+#include <algorithm>
 #include <type_traits>
 
 #include "THCLaunch.h"
@@ -82,45 +84,52 @@ __global__ void __launch_bounds__(THC_THREADS)
 /* The widest access of a thread. */
 enum { THC_VECTOR_BYTES = 16 };
 
-/* Neighbouring elements, which a thread loads and stores with 16-byte accesses. */
-template <typename T> struct alignas(THC_VECTOR_BYTES) THCVector {
-  std::remove_const_t<T> values[THC_APPLY_AT_ONCE];
+/* How many elements of the largest type a thread loads with one access. With two accesses, each
+ * would fill half of every sector of memory, and stores of half sectors are slow. */
+template <typename... Element>
+constexpr int THC_vectorLength = (int)(THC_VECTOR_BYTES / std::max({sizeof(Element)...}));
+
+/* Neighbouring elements, which a thread loads and stores with one access. */
+template <int length, typename T> struct alignas(length * sizeof(T)) THCVector {
+  std::remove_const_t<T> values[length];
 };
 
-template <typename T> __device__ THCVector<T> THC_loadVector(T *memory, int64_t vector)
+template <int length, typename T>
+__device__ THCVector<length, T> THC_loadVector(T *memory, int64_t vector)
 {
   if constexpr (std::is_const<T>::value)
-    return reinterpret_cast<const THCVector<T> *>(memory)[vector];
+    return reinterpret_cast<const THCVector<length, T> *>(memory)[vector];
   else
     return {};
 }
 
-template <typename T>
-__device__ void THC_storeVector(T *memory, int64_t vector, const THCVector<T> &values)
+template <int length, typename T>
+__device__ void THC_storeVector(T *memory, int64_t vector, const THCVector<length, T> &values)
 {
   if constexpr (!std::is_const<T>::value)
-    reinterpret_cast<THCVector<T> *>(memory)[vector] = values;
+    reinterpret_cast<THCVector<length, T> *>(memory)[vector] = values;
 }
 
-template <typename Function, typename... Element>
+template <int length, typename Function, typename... Element>
 __device__ void THC_applyToVector(const Function &function, int64_t vector, Element *...elements,
-                                  THCVector<Element>... values)
+                                  THCVector<length, Element>... values)
 {
   THC_UNROLL
-  for (int k = 0; k < THC_APPLY_AT_ONCE; k++)
+  for (int k = 0; k < length; k++)
     function(values.values[k]...);
-  (THC_storeVector(elements, vector, values), ...);
+  (THC_storeVector<length>(elements, vector, values), ...);
 }
 
 template <typename Function, typename... Element>
 __global__ void __launch_bounds__(THC_THREADS)
     THC_applyToVectors(int64_t count, Function function, Element *...elements)
 {
-  const int64_t vectors = count / THC_APPLY_AT_ONCE;
+  constexpr int length = THC_vectorLength<Element...>;
+  const int64_t vectors = count / length;
   THC_FOR_ELEMENTS(int64_t, vector, vectors)
-  THC_applyToVector<Function, Element...>(function, vector, elements...,
-                                          THC_loadVector(elements, vector)...);
-  const int64_t last = vectors * THC_APPLY_AT_ONCE + threadIdx.x;
+  THC_applyToVector<length, Function, Element...>(function, vector, elements...,
+                                                  THC_loadVector<length>(elements, vector)...);
+  const int64_t last = vectors * length + threadIdx.x;
   if (blockIdx.x == 0 && last < count)
     THC_applyOnce(function, last, last + 1, THC_loadElements(elements, last, last + 1)...);
 }
@@ -135,13 +144,15 @@ template <typename Function, typename... Element>
 void THC_apply(THCPlan *plan, const char *name, int64_t count, Function function,
                Element *...elements)
 {
-  const int64_t threads = (count + THC_APPLY_AT_ONCE - 1) / THC_APPLY_AT_ONCE;
+  int64_t threads = (count + THC_APPLY_AT_ONCE - 1) / THC_APPLY_AT_ONCE;
   void (*kernel)(int64_t, Function, Element *...) = THC_applyKernel<Function, Element...>;
   /* A function that takes the index reads other memory too, best where neighbouring threads have
    * neighbouring elements. */
   if constexpr (!std::is_invocable<Function, int64_t, Element &...>::value)
-    if ((THC_isVectorAligned(elements) && ...))
+    if ((THC_isVectorAligned(elements) && ...)) {
       kernel = THC_applyToVectors<Function, Element...>;
+      threads = count / THC_vectorLength<Element...> + 1;
+    }
   if (count > 0)
     THC_launch(plan, name, kernel, THC_blocksFor(plan, threads), THC_THREADS, 0, count, function,
                elements...);
