@@ -50,8 +50,8 @@ __device__ T THC_blockCombine(T *values, const T &value, const Combine &combine)
   return result;
 }
 
-/* The threads of a block that work together on one row: a warp, or the whole block. All of them
- * must call reduce, and all get the result. */
+/* The threads of a block that work together on one row: a warp, a part of one (a power of two), or
+ * the whole block. All of them must call reduce, and all get the result. */
 template <int threads> struct THCTeam {
   enum { SIZE = threads };
 
@@ -60,11 +60,15 @@ template <int threads> struct THCTeam {
   template <typename T, typename Combine>
   static __device__ T reduce(T value, const Combine &combine)
   {
-    for (int distance = THC_WARP / 2; distance > 0; distance /= 2)
-      value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
-    if (threads == THC_WARP)
+    constexpr int lanes = threads < THC_WARP ? threads : THC_WARP;
+    unsigned mask = 0xffffffffu;
+    if (threads < THC_WARP) /* the other teams of the warp may have no rows any more */
+      mask = ((1u << (lanes % THC_WARP)) - 1) << (threadIdx.x % THC_WARP / lanes * lanes);
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+      value = combine(value, __shfl_xor_sync(mask, value, distance));
+    if (threads <= THC_WARP)
       return value;
-    THC_SHARED(T, partial, [threads / THC_WARP]);
+    THC_SHARED(T, partial, [(threads + THC_WARP - 1) / THC_WARP]);
     if (threadIdx.x % THC_WARP == 0)
       partial[threadIdx.x / THC_WARP] = value;
     __syncthreads();

@@ -15,7 +15,11 @@ template <typename Work> void forVectors(THCPlan *plan, const THNNPlanes &shape,
 {
   const bool rows = shape.positions == 1;
   const int64_t length = shape.planes;
-  if (rows && length <= 4 * THC_WARP)
+  if (rows && length <= 4 * 4)
+    launchRows<4, 4>(plan, shape, work);
+  else if (rows && length <= 8 * 8)
+    launchRows<8, 8>(plan, shape, work);
+  else if (rows && length <= 4 * THC_WARP)
     launchRows<THC_WARP, 4>(plan, shape, work);
   else if (rows && length <= 16 * THC_WARP)
     launchRows<THC_WARP, 16>(plan, shape, work);
@@ -31,6 +35,17 @@ template <typename Work> void forVectors(THCPlan *plan, const THNNPlanes &shape,
     launchColumns<32>(plan, shape, work);
   else
     launchColumns<0>(plan, shape, work);
+}
+
+/* The elements that a thread loads before it uses the first, where a vector is too long to keep:
+ * one load at a time does not fill the memory bus. */
+enum { AT_ONCE = 8 };
+
+/* Calls work(first) for every AT_ONCE elements first, first + Team::SIZE, … of this thread. */
+template <typename Team, typename Work> __device__ void forParts(const Vector &of, const Work &work)
+{
+  for (int64_t first = Team::rank(); first < of.length; first += AT_ONCE * Team::SIZE)
+    work(first);
 }
 
 struct Greater {
@@ -77,20 +92,36 @@ template <bool logarithm> struct SoftmaxForward {
       /* `sum` adds up e^(value - most), where `most` is the greatest value so far. */
       real most = LOWEST;
       accreal sum = 0;
-      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE) {
-        const real value = x[i * of.stride];
-        if (value > most) {
-          sum *= exp(most - value);
-          most = value;
+      forParts<Team>(of, [&](int64_t first) {
+        real values[AT_ONCE], next = most;
+        THC_UNROLL
+        for (int k = 0; k < AT_ONCE; k++) {
+          const int64_t i = first + k * Team::SIZE;
+          values[k] = i < of.length ? x[i * of.stride] : -(real)INFINITY;
+          next = values[k] > next ? values[k] : next;
         }
-        sum += exp(value - most);
-      }
+        sum *= exp(most - next);
+        most = next;
+        THC_UNROLL
+        for (int k = 0; k < AT_ONCE; k++)
+          sum += exp(values[k] - most);
+      });
       const real greatest = Team::reduce(most, Greater());
       const real scale = (real)scaleOf(Team::sum(sum * exp(most - greatest)));
-      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE) {
-        const real value = x[i * of.stride] - greatest;
-        y[i * of.stride] = logarithm ? value - scale : exp(value) * scale;
-      }
+      forParts<Team>(of, [&](int64_t first) {
+        real values[AT_ONCE];
+        THC_UNROLL
+        for (int k = 0; k < AT_ONCE; k++) {
+          const int64_t i = first + k * Team::SIZE;
+          values[k] = i < of.length ? x[i * of.stride] - greatest : 0;
+        }
+        THC_UNROLL
+        for (int k = 0; k < AT_ONCE; k++) {
+          const int64_t i = first + k * Team::SIZE;
+          if (i < of.length)
+            y[i * of.stride] = logarithm ? values[k] - scale : exp(values[k]) * scale;
+        }
+      });
     }
   }
 };
@@ -128,11 +159,31 @@ template <bool logarithm> struct SoftmaxBackward {
           to[i * of.stride] = result(ys[k], gs[k], total);
       }
     } else {
-      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE)
-        sum += term(y[i * of.stride], g[i * of.stride]);
+      real ys[AT_ONCE], gs[AT_ONCE];
+      const auto load = [&](int64_t first, bool both) {
+        THC_UNROLL
+        for (int k = 0; k < AT_ONCE; k++) {
+          const int64_t i = first + k * Team::SIZE;
+          ys[k] = both && i < of.length ? y[i * of.stride] : 0;
+          gs[k] = i < of.length ? g[i * of.stride] : 0;
+        }
+      };
+      forParts<Team>(of, [&](int64_t first) {
+        load(first, !logarithm);
+        THC_UNROLL
+        for (int k = 0; k < AT_ONCE; k++)
+          sum += term(ys[k], gs[k]);
+      });
       const real total = (real)Team::sum(sum);
-      for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE)
-        to[i * of.stride] = result(y[i * of.stride], g[i * of.stride], total);
+      forParts<Team>(of, [&](int64_t first) {
+        load(first, true);
+        THC_UNROLL
+        for (int k = 0; k < AT_ONCE; k++) {
+          const int64_t i = first + k * Team::SIZE;
+          if (i < of.length)
+            to[i * of.stride] = result(ys[k], gs[k], total);
+        }
+      });
     }
   }
 };
