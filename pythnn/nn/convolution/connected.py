@@ -34,14 +34,18 @@ class _TableConvolution(Convolution, kernel=True):
         """
         if stdv is not None:
             return super().reset(stdv)
-        outputs = self.connTable[:, 1].astype(int)
+        own = self.tensors
+        outputs = own.connTable.cpu().numpy()[:, 1].astype(int)
         inputs = np.bincount(outputs, minlength=self.nOutputPlane + 1) * self.kW * self.kH
-        for weight, output in zip(self.weight, outputs, strict=True):
+        weight, bias = np.empty(own.weight.shape), np.empty(self.nOutputPlane)
+        for kernel, output in zip(weight, outputs, strict=True):
             limit = 1 / math.sqrt(inputs[output])
-            weight[...] = _random.uniform(weight.shape, -limit, limit)
+            kernel[...] = _random.uniform(kernel.shape, -limit, limit)
         for output in range(self.nOutputPlane):
             limit = 1 / math.sqrt(inputs[output + 1]) if inputs[output + 1] else math.inf
-            self.bias[output] = _random.uniform((1,), -limit, limit).item()
+            bias[output] = _random.uniform((1,), -limit, limit).item()
+        own.weight.copy_from(weight)
+        own.bias.copy_from(bias)
         return self
 
     def _rest(self, step: str) -> list[Any]:
