@@ -245,13 +245,15 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
 
     def __setitem__(self, index: Any, value: Any) -> None:
         index = index if isinstance(index, tuple) else (index,)
-        if len(index) != 1 or index[0] is not Ellipsis:
-            _refuse_numpy([value])
+        _refuse_numpy([value])
+        self._assign(index, asnumpy(value))
+
+    def _assign(self, index: tuple[Any, ...], value: Any) -> None:
         if not self.size:
             return
         low, nbytes = self._span()
         memory, elements = self._host()
-        elements[_host_index(index, self.shape)] = asnumpy(value)
+        elements[_host_index(index, self.shape)] = value
         _copy(self.data.ptr + low, memory.ctypes.data, nbytes)
 
     def fill(self, value: Any) -> None:
@@ -271,7 +273,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):  # noqa: N801
             return NotImplemented
         result = getattr(ufunc, method)(*map(asnumpy, inputs), **options)
         if out:
-            out[0][...] = result
+            out[0]._assign((...,), result)
             return out[0]
         return array(result)
 
@@ -401,7 +403,7 @@ def array(value: Any, dtype: Any = None) -> ndarray:
     values = np.asarray(asnumpy(value), dtype)
     made = ndarray(values.shape, values.dtype)
     if made.size:
-        made[...] = values
+        made._assign((...,), values)
     return made
 
 
@@ -472,7 +474,7 @@ def __getattr__(name: str) -> Any:
         target = options.pop("out", None)
         _refuse_numpy([arguments, target, *options.values()])
         if target is not None:
-            target[...] = found(*map(asnumpy, arguments), **options)
+            target._assign((...,), found(*map(asnumpy, arguments), **options))
             return target
         result = found(*map(asnumpy, arguments), **options)
         return [_wrap(part) for part in result] if name == "split" else _wrap(result)

@@ -26,6 +26,9 @@ class DLTensor(ctypes.Structure):
         ("shape", ctypes.POINTER(ctypes.c_int64)),
         ("strides", ctypes.POINTER(ctypes.c_int64)),
         ("byte_offset", ctypes.c_uint64),
+        # Of the struct around it, DLManagedTensor, whose owner here is the array of Python.
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
     ]
 
 
