@@ -366,9 +366,9 @@ def main() -> int:
             for row in bench.measured(case, dtype, options.seconds, options.tf32):
                 table.add(row)
                 rows.append(row)
+        report.save(rows, found, options.output / "results.json")  # whatever ends the run later
     if torch is not None:
         console.print(report.summary(rows))
-    report.save(rows, found, options.output / "results.json")
     report.plots(rows, found, options.output)
     console.print(f"results and plots: {options.output}", highlight=False)
     if options.document:
