@@ -104,6 +104,26 @@ def check_average_pooling(
 
 
 @pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("size", [27, 54])
+def test_planes_pooled_together_or_alone(size: int, real: Any) -> None:
+    """Many planes are pooled together; a single one of them row by row, with the same bits."""
+    x = np.random.default_rng(5).integers(-9, 9, (20, size, size)).astype(real)
+    x[3, 5, 7] = np.nan
+    shape = (20, size // 2, size // 2)
+    y, indices, values = np.empty(shape, real), np.empty(shape, np.int64), np.empty(shape, real)
+    thnn.SpatialMaxPooling_updateOutput(None, x, y, indices, 3, 3, 2, 2, 0, 0, True)
+    thnn.SpatialGreatest_updateOutput(None, x, values, 3, 3, 2, 2, 0, 0, 1, 1, True)
+    assert values.tobytes() == y.tobytes()
+    for plane in range(len(x)):
+        one, at = np.empty(shape[1:], real)[None], np.empty(shape[1:], np.int64)[None]
+        thnn.SpatialMaxPooling_updateOutput(
+            None, x[plane : plane + 1], one, at, 3, 3, 2, 2, 0, 0, True
+        )
+        assert one.tobytes() == y[plane].tobytes()
+        assert np.array_equal(at[0], indices[plane])
+
+
+@pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("dimensions", [2, 3])
 @pytest.mark.parametrize("count_padding", [False, True])

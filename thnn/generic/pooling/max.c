@@ -205,7 +205,7 @@ static void poolRows(const THNNMaxPoolingCall *call, const MaxPartition *partiti
 /* ---- Small planes --------------------------------------------------------------------------- */
 
 /* The numbers of which places are made count elements in two dimensions, and taps in three. */
-static bool preparePlanes(const THNNMaxPoolingCall *call, MaxOfSmallPlanes *work)
+static bool preparePlanes(const THNNMaxPoolingCall *call, bool valuesOnly, MaxOfSmallPlanes *work)
 {
   const THNNConvolution *g = &call->geometry;
   const bool taps = call->nDimension == 3;
@@ -213,6 +213,7 @@ static bool preparePlanes(const THNNMaxPoolingCall *call, MaxOfSmallPlanes *work
       .planes = THNN_poolingPlanes(g),
       .placeStep = {1 << 2 * THNN_TAP_BITS, taps ? 1 << THNN_TAP_BITS : g->input[2], 1},
       .windowRows = THNN_mostRowsUnderWindow(g),
+      .valuesOnly = valuesOnly,
       .none = -1,
       .start = THNN_LOWEST};
   for (int d = 0; d < 3; d++) {
@@ -279,7 +280,7 @@ void THNN_(max_updateOutput)(const THNNMaxPoolingCall *call, THTensor *input, TH
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
   MaxOfSmallPlanes planes;
-  const bool small = preparePlanes(call, &planes);
+  const bool small = preparePlanes(call, !indices, &planes);
   const MaxPartition partition = partitionFor(call->state, g);
   const size_t bytes = small ? (size_t)planes.threads * planes.threadBytes
                              : (size_t)partition.threads * partition.threadBytes;

@@ -14,6 +14,7 @@ typedef struct MaxOfSmallPlanes {
   int64_t input[3], output[3]; /* sizes of a plane, depth first; 1 where unused */
   int64_t dilation[3], numberStep[3], placeStep[3];
   int64_t windowRows; /* most input rows under a window */
+  bool valuesOnly;    /* whether no places are wanted */
   Place none;         /* the place of a window in which no value exceeds `start` */
   real start;
   /* THNN_(maxOfSmallPlanes_plan) sets what follows. */
