@@ -81,7 +81,7 @@ static void testInfiniteWeights(THNNState *state)
   for (int64_t i = 0; i < perPlane; i++)
     weight[perPlane + i] = INFINITY;
   const Computation of = {
-      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false, {NULL, false}};
+      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false, {0}};
   THNNConvolutionPlan plan;
   real *map = compute(g, &of, state, &plan);
   bool finite = true;
@@ -101,7 +101,7 @@ static void testNaNInImage(THNNState *state)
   const int64_t positions = product(g->output), where = 4 * g->input[2] + 19;
   image[where] = NAN;
   const Computation of = {
-      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false, {NULL, false}};
+      THNN_CONVOLUTION_FORWARD, image, NULL, weight, NULL, 1, mapSize(g), false, {0}};
   THNNConvolutionPlan plan;
   real *map = compute(g, &of, state, &plan);
   bool right = true;
@@ -122,15 +122,8 @@ static void testScale(THNNState *state)
 {
   const THNNConvolution *g = &PADDED;
   real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
-  const Computation of = {THNN_CONVOLUTION_BACKWARD_WEIGHT,
-                          image,
-                          map,
-                          NULL,
-                          NULL,
-                          1,
-                          weightSize(g),
-                          false,
-                          {NULL, false}};
+  const Computation of = {
+      THNN_CONVOLUTION_BACKWARD_WEIGHT, image, map, NULL, NULL, 1, weightSize(g), false, {0}};
   THNNConvolutionPlan plan;
   real *once = compute(g, &of, state, &plan), *again = newRandom(weightSize(g));
   real *before = newArray(weightSize(g));

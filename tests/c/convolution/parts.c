@@ -42,9 +42,12 @@ real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
   }
   real *result = newArray(of->results);
   if (of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT) {
-    const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
+    const bool forward = of->part == THNN_CONVOLUTION_FORWARD, adds = of->finish.adds;
+    if (adds)
+      memcpy(result, of->finish.addend, (size_t)of->results * sizeof(real));
     THNN_(engine_runAndFinish)
-    (plan, forward ? of->image : of->map, of->weight, of->bias, of->finish, result, block);
+    (plan, forward ? of->image : of->map, of->weight, of->bias,
+     adds ? (Finish){.adds = true} : of->finish, result, block);
   } else {
     memset(result, 0, (size_t)of->results * sizeof(real));
     real *bias = of->results > weightSize(g) ? result + weightSize(g) : NULL;
@@ -137,7 +140,8 @@ static bool finishesAlike(const THNNConvolution *g, const Computation *of, const
 {
   real *addend = newRandom(of->results);
   Computation finished = *of;
-  finished.finish = (Finish){randomBetween(0, 2) ? addend : NULL, randomBetween(0, 2)};
+  finished.finish =
+      (Finish){.addend = randomBetween(0, 2) ? addend : NULL, .rectifies = randomBetween(0, 2)};
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, (int)randomBetween(1, MOST_THREADS));
   real *found = compute(g, &finished, state, &plan);
@@ -150,6 +154,29 @@ static bool finishesAlike(const THNNConvolution *g, const Computation *of, const
   free(addend);
   free(found);
   return same;
+}
+
+/* Whether adding to what is there gives the sum of that and of what a run without a bias writes; `size`
+ * is what is summed up for each result. Sums of many terms are added part by part. */
+static bool addsAlike(const THNNConvolution *g, const Computation *of, const double *size,
+                      THNNState *state)
+{
+  THNNConvolutionPlan plan;
+  Computation adding = *of;
+  adding.bias = NULL;
+  real *apart = compute(g, &adding, state, &plan), *start = newArray(of->results);
+  for (int64_t i = 0; i < of->results; i++)
+    start[i] = (real)(i % 7 - 3);
+  adding.finish = (Finish){.addend = start, .adds = true};
+  real *found = compute(g, &adding, state, &plan);
+  bool alike = true;
+  for (int64_t i = 0; i < of->results; i++)
+    alike = alike && fabs((double)found[i] - start[i] - apart[i]) <=
+                         16 * EPSILON * (size[i] + fabs((double)start[i]));
+  free(start);
+  free(apart);
+  free(found);
+  return alike;
 }
 
 /* `sizes` are what the algorithms sum up for each result (sizeFor). */
@@ -173,8 +200,10 @@ static void testAlgorithm(const THNNConvolution *g, const Computation *of, const
     free(other);
   }
   CHECK(same);
-  const bool alike =
-      of->part == THNN_CONVOLUTION_BACKWARD_WEIGHT || finishesAlike(g, of, first, state);
+  const bool adds = plan.chosen.adds && !of->keeps;
+  const bool alike = of->part == THNN_CONVOLUTION_BACKWARD_WEIGHT ||
+                     (finishesAlike(g, of, first, state) &&
+                      (!adds || addsAlike(g, of, sizeFor(&plan, sizes), state)));
   CHECK(alike);
   if (!(error < 16) || !same || !alike) {
     printf("part %d, algorithm %s, error %g\n", (int)of->part, plan.chosen.algorithm->name, error);
@@ -261,7 +290,7 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
                          g->outputPlanes,
                          mapSize(g),
                          false,
-                         {NULL, false}},
+                         {0}},
            state);
   testPart(g,
            (Computation){THNN_CONVOLUTION_BACKWARD_DATA,
@@ -272,7 +301,7 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
                          g->inputPlanes,
                          imageSize(g),
                          false,
-                         {NULL, false}},
+                         {0}},
            state);
   testPart(g,
            (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT,
@@ -283,7 +312,7 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
                          1,
                          weightSize(g) + g->outputPlanes,
                          false,
-                         {NULL, false}},
+                         {0}},
            state);
   free(image);
   free(map);

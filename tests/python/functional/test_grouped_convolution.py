@@ -223,6 +223,41 @@ def test_threads_do_not_change_bits(transposed: bool, seed: int) -> None:
     assert results[0] == results[1] == results[2]
 
 
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("x_shape", "weight_shape", "settings"),
+    [
+        ((3, 40, 19, 23), (17, 40, 3, 3), {"padding": 1}),
+        ((3, 40, 19, 23), (17, 40, 3, 2), {"padding": 1, "stride": (2, 1)}),
+        ((2, 70, 9, 31), (33, 70, 1, 1), {}),
+        ((2, 70, 9, 30), (33, 70, 1, 1), {"stride": 2}),
+        ((2, 5, 40, 37), (5, 1, 3, 3), {"padding": 1, "groups": 5}),
+        ((2, 5, 40, 37), (5, 1, 3, 3), {"padding": 1, "groups": 5, "stride": (2, 1)}),
+        ((2, 5, 40, 37), (5, 1, 3, 3), {"padding": 1, "groups": 5, "stride": 2}),
+        ((2, 5, 40, 37), (10, 1, 3, 3), {"padding": 1, "groups": 5}),
+        ((2, 6, 20, 37), (9, 2, 3, 3), {"padding": 1, "groups": 3}),
+    ],
+    ids=str,
+)
+def test_direct_algorithms_add(
+    x_shape: Any, weight_shape: Any, settings: dict[str, Any], threads: int, real: str
+) -> None:
+    """To what is there, without a scratch result or with one: the sum of two arrays."""
+    random = np.random.default_rng(3)
+    x, weight, start = (
+        random.standard_normal(shape).astype(real) for shape in (x_shape, weight_shape, x_shape)
+    )
+    with State(convolution="direct", threads=threads, minimum_work=1) as state:
+        grad = F.conv2d(x, weight, **settings)
+        more = {**settings, "needs": ("x",), "state": state}
+        wanted = start + F.conv2d_backward(grad, x, weight, **more)[0]
+        F.conv2d_backward(grad, x, weight, **more, add_to={"x": start})
+    scale = F.conv2d_backward(abs(grad), x, abs(weight), **settings)[0] + abs(start)
+    terms = weight_shape[0] * weight_shape[2] * weight_shape[3] + 1
+    assert_sums(start, wanted, terms, scale, "the sum")
+
+
 def test_unused_dilation_leaves_room() -> None:
     """With one tap the dilation spreads nothing, but the output can be larger by less than it."""
     x, w = np.arange(6.0).reshape(1, 1, 2, 3), np.array([[[[2.0], [1.0]]]])

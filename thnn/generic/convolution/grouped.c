@@ -152,10 +152,11 @@ static void planUnit(THNNGroupedPlan *plan, int64_t samples)
   plan->chunks = groups->geometry.batch / samples;
   const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
   const bool apart = samples > 1 && groupsOfUnit(plan) < groups->groups;
+  const bool adds = plan->add && !weights;
   plan->copiesSource = apart;
-  plan->copiesResult = apart || (plan->add && !weights);
   if (plan->planewise) {
     plan->joins = THNN_joinsOfGroups(groups, samples);
+    plan->copiesResult = apart || adds;
     plan->cost =
         costsInUse()->planewise[PLANEWISE_PRODUCT] * operationsOf(plan) / (double)vectorLanes();
     return;
@@ -163,6 +164,7 @@ static void planUnit(THNNGroupedPlan *plan, int64_t samples)
   THNNConvolution geometry = groups->geometry;
   geometry.batch = samples;
   THNN_(engine_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
+  plan->copiesResult = apart || (adds && !THNN_(engine_adds)(&plan->convolution));
   const double copied = (plan->copiesSource ? (double)unitElements(plan, true) : 0) +
                         (plan->copiesResult ? (double)unitElements(plan, false) : 0);
   plan->cost =
@@ -179,19 +181,22 @@ static int64_t evenSamples(int64_t batch, int64_t most)
   return samples;
 }
 
-/* Chooses the samples of a chunk: all, where nothing is copied; else one, or as many as leave the
+/* Chooses the samples of a chunk: all, where nothing is copied; otherwise one, or as many as leave the
  * copies in half of the workspace, whichever is expected to be faster. */
 static void chooseSamples(THNNGroupedPlan *plan)
 {
   const int64_t batch = plan->groups.geometry.batch;
-  const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
-  if (groupsOfUnit(plan) == plan->groups.groups && (weights || !plan->add)) {
+  const bool together = groupsOfUnit(plan) == plan->groups.groups;
+  if (together) {
     planUnit(plan, batch);
-    return;
+    if (!plan->copiesResult)
+      return;
   }
   planUnit(plan, 1);
-  const int64_t sampleBytes =
-      (unitElements(plan, true) + unitElements(plan, false)) * (int64_t)sizeof(real);
+  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
+  const int64_t copied =
+      unitElements(plan, toImage) + (together ? 0 : unitElements(plan, !toImage));
+  const int64_t sampleBytes = copied * (int64_t)sizeof(real);
   const int64_t room = (int64_t)plan->state.workspaceLimit / 2;
   const int64_t several = evenSamples(batch, room / sampleBytes);
   const double alone = plan->cost;
@@ -335,7 +340,8 @@ static void gatherUnit(const THNNGroupedPlan *plan, Unit unit, const real *sourc
   } else {
     const real *kernels = weight + unit.group * (weightElements(plan) / plan->groups.groups);
     const real *start = bias ? bias + unit.group * sideOf(plan, toImage).planes : NULL;
-    THNN_(engine_run)(&plan->convolution, from, kernels, start, to, areas.unit);
+    const Finish finish = {.adds = plan->add && !plan->copiesResult};
+    THNN_(engine_runAndFinish)(&plan->convolution, from, kernels, start, finish, to, areas.unit);
   }
   if (plan->copiesResult)
     deliver(plan, unit, toImage, to, result);

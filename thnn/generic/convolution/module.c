@@ -41,7 +41,7 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   if (left)
     convolution =
         THNN_(kept_fill)(left->data, convolution, &state, geometry, kernel->data, scratch->data);
-  const Finish finish = {more ? more->data : NULL, call->rectifies};
+  const Finish finish = {.addend = more ? more->data : NULL, .rectifies = call->rectifies};
   THNN_(engine_runAndFinish)(convolution, in->data, kernel->data, start ? start->data : NULL,
                              finish, out->data, scratch->data);
   THNN_planRelease(&plan);

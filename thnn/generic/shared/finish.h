@@ -8,6 +8,7 @@
 typedef struct Finish {
   const real *addend; /* is added first, one element to each result; NULL: nothing is */
   bool rectifies;     /* what is not above 0 then becomes 0 */
+  bool adds; /* to what is there, instead of all else; only where the run says that it can */
 } Finish;
 
 static inline bool finishes(Finish finish)
@@ -18,7 +19,7 @@ static inline bool finishes(Finish finish)
 /* The same for results that begin at number `place` of them. */
 static inline Finish finishFrom(Finish finish, int64_t place)
 {
-  return (Finish){finish.addend ? finish.addend + place : NULL, finish.rectifies};
+  return (Finish){finish.addend ? finish.addend + place : NULL, finish.rectifies, finish.adds};
 }
 
 /* Finishes results [place, place + n), of which y is the first. */

@@ -89,8 +89,9 @@ void THNN_(panelProducts_add)(const THNNState *state, int64_t m, int64_t n, int6
                               real *c, THNNRoom room);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart; then they are
- * finished. `start`, which may be NULL, has a value for each column of c. `packed` is scratch for all of b; if it is
- * NULL, b is packed anew for each block of rows. If b has no data, `packed` holds it already. */
+ * finished. `start` has a value for each column of c, or is NULL, as where the products are added to
+ * c. `packed` is scratch for all of b; if it is NULL, b is packed anew for each block of rows. If b
+ * has no data, `packed` holds it already. */
 void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
                                const real *start, int64_t count, int64_t aNext, Finish finish,
                                real *c, int64_t cNext, real *packed, THNNRoom room);

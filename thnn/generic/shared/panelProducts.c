@@ -468,6 +468,7 @@ void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix
 {
   Product first = productOf(m, n, k, 1, a, b, c, m);
   first.packs = true;
+  first.add = finish.adds;
   first.start = start;
   first.scalars = packed;
   first.fetches = leavesNear(&first, count);

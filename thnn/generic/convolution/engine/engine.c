@@ -207,6 +207,11 @@ const char *THNN_(engine_row)(const THNNConvolutionPlan *plan)
   return plan->chosen.algorithm->name;
 }
 
+bool THNN_(engine_adds)(const THNNConvolutionPlan *plan)
+{
+  return plan->chosen.adds;
+}
+
 const char *THNN_(engine_rowName)(int row)
 {
   return row >= 0 && row < ROWS ? algorithms[row].name : NULL;

@@ -22,6 +22,7 @@ typedef struct AlgorithmPlan {
   const struct Algorithm *algorithm;
   bool keeps;    /* what is made of the weights is kept from call to call */
   bool finishes; /* the run does what becomes of its results; otherwise the engine does it */
+  bool adds;     /* the run can add its results to what the map holds */
   bool asked;    /* the state names the algorithm, which then need not be the fastest */
   double cost;   /* expected time, in cycles of one core */
   int threads;
@@ -73,7 +74,10 @@ bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
 void THNN_(engine_run)(const THNNConvolutionPlan *plan, const real *image, const real *weight,
                        const real *bias, real *map, void *scratch);
 
-/* The same, and what becomes of the map's elements. */
+/* Whether a run can add its results to what the map holds. */
+bool THNN_(engine_adds)(const THNNConvolutionPlan *plan);
+
+/* The same as engine_run, and what becomes of the map's elements. */
 void THNN_(engine_runAndFinish)(const THNNConvolutionPlan *plan, const real *image,
                                 const real *weight, const real *bias, Finish finish, real *map,
                                 void *scratch);

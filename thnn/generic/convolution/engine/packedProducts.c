@@ -207,7 +207,7 @@ bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
   plan->threads = room.threads;
   plan->threadBytes = room.bytes;
   setPackedProductsCost(plan, &work);
-  plan->finishes = true;
+  plan->finishes = plan->adds = true;
   KEEP_OWN(plan, work.own);
   return true;
 }
@@ -221,19 +221,23 @@ typedef struct Planes {
   real *apart, *together;
 } Planes;
 
-/* Gathers or scatters the positions of an image plane that the map sees. The others get the bias
- * alone. */
-static void copySeen(const THNNConvolution *geometry, bool gather, real bias, real *plane,
-                     real *together)
+/* Gathers the positions of an image plane that the map sees. */
+static void gatherSeen(const THNNConvolution *geometry, const real *plane, real *together)
 {
   const int64_t positions = THNN_convolutionMapPositions(geometry);
   const Columns seen = {.rows = 1, .positions = positions, .data = together, .stride = positions};
-  if (gather) {
-    THNN_(unfold_toColumns)(geometry, plane, &seen);
-  } else {
+  THNN_(unfold_toColumns)(geometry, plane, &seen);
+}
+
+/* Scatters or adds them again. Scattered, the others get the bias alone. */
+static void scatterSeen(const THNNConvolution *geometry, bool adds, real bias, real *together,
+                        real *plane)
+{
+  const int64_t positions = THNN_convolutionMapPositions(geometry);
+  const Columns seen = {.rows = 1, .positions = positions, .data = together, .stride = positions};
+  if (!adds)
     THNN_(simd).pointwise.fill(THNN_convolutionImagePositions(geometry), bias, plane);
-    THNN_(unfold_toImage)(geometry, &seen, plane);
-  }
+  THNN_(unfold_toImage)(geometry, &seen, plane);
 }
 
 /* Gathers planes, `apart` to `together`, or scatters them again, and then finishes them. */
@@ -249,10 +253,14 @@ static void copyPlanes(const ProductsWork *work, const Planes *planes, int64_t s
     for (int64_t sample = 0; sample < samples; sample++) {
       real *apart = planes->apart + (sample * planes->count + plane) * planes->size;
       real *together = planes->together + (plane * samples + sample) * positions;
-      if (planes->strided)
-        copySeen(&work->g, gather, bias ? bias[plane] : 0, apart, together);
+      if (planes->strided && gather)
+        gatherSeen(&work->g, apart, together);
+      else if (planes->strided)
+        scatterSeen(&work->g, finish.adds, bias ? bias[plane] : 0, together, apart);
       else if (gather)
         THNN_(simd).pointwise.copy(positions, apart, together);
+      else if (finish.adds)
+        THNN_(simd).pointwise.axpy(positions, 1, together, apart);
       else
         THNN_(simd).pointwise.copy(positions, together, apart);
       finishResults(finish, apart - planes->apart, planes->size, apart);

@@ -67,6 +67,24 @@ static inline Panel panelAt(int64_t planes, int64_t index)
   return panelOf(productsFor(planes), planes, index);
 }
 
+/* result += the sums of `count` positions, transposed in pieces that stay in a near cache. */
+static inline void addTransposed(const Panel *panel, int64_t count, const real *sums, real *result,
+                                 int64_t positions)
+{
+  enum { PIECE = 8192 / sizeof(real) };
+  real piece[PIECE];
+  const int64_t lanes = panel->loops->lanes, most = PIECE / lanes;
+  for (int64_t first = 0; first < count; first += most)
+    for (int64_t plane = 0; plane < panel->planes; plane += lanes) {
+      const int64_t n = minimum(most, count - first);
+      const int64_t planes = minimum(lanes, panel->planes - plane);
+      panel->loops->transpose(n, planes, sums + first * panel->lanes + plane, panel->lanes, piece,
+                              n);
+      for (int64_t i = 0; i < planes; i++)
+        THNN_(simd).pointwise.axpy(n, 1, piece + i * n, result + (plane + i) * positions + first);
+    }
+}
+
 /* Transposes the sums of a box, [position][lane], into the panel's planes of the result, one
  * contiguous stretch at a time, and finishes that. The result has `planes` planes of `positions`
  * positions in each sample. The sums are no longer needed then. */
@@ -82,8 +100,11 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
     for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
       const int64_t place = (sample * planes + panel->first) * positions +
                             THNN_convolutionStretch(boxes, box, stretch);
-      panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes, result + place,
-                              positions);
+      if (finish.adds)
+        addTransposed(panel, box->stretch, sums, result + place, positions);
+      else
+        panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes, result + place,
+                                positions);
       for (int64_t plane = 0; plane < panel->planes && finish.addend; plane++)
         finishResults(finish, place + plane * positions, box->stretch,
                       result + place + plane * positions);

@@ -152,7 +152,7 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   plan->threads = THNN_threads(plan->state, THNN_convolutionBoxCount(&own->boxes),
                                THNN_convolutionOperations(g));
   chooseParts(plan, &worker);
-  plan->finishes = true;
+  plan->finishes = plan->adds = true;
   if (own->keepsWeights)
     plan->keptBytes = (size_t)weightBytes;
   KEEP_OWN(plan, *own);

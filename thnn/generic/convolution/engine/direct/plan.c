@@ -134,7 +134,7 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
   plan.threadBytes = thread.used;
   if (plan.keeps)
     plan.keptBytes = (size_t)THNN_(direct_packedElements)(worker) * sizeof(real);
-  plan.finishes = true;
+  plan.finishes = plan.adds = true;
   KEEP_OWN(&plan, worker->plan);
   *best = plan;
 }
