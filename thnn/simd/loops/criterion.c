@@ -230,6 +230,16 @@ static void softMarginGradient(int64_t n, const LossOperands *of, const real *pa
     gradInput[i] = -norm * of->target[i] * realSigmoid(-of->input[i] * of->target[i]);
 }
 
+/* Rounds a number before it is added: a product that is chosen by a comparison would be fused with the
+ * addition where the choice becomes a branch, and rounded first where it becomes a mask. */
+#if defined(__SSE2__)
+#  define KEEP_ROUNDED(number) __asm__("" : "+x"(number))
+#elif defined(__aarch64__)
+#  define KEEP_ROUNDED(number) __asm__("" : "+w"(number))
+#else
+#  define KEEP_ROUNDED(number) (void)(number)
+#endif
+
 /* A term of a multi-class margin loss; `squared` is a constant where this is called. */
 INLINE real hingeTerm(const bool squared, real x, real offset)
 {
@@ -243,7 +253,7 @@ INLINE double sumHinges(const bool squared, int64_t n, const real *x, real offse
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
       real term = hingeTerm(squared, x[i], offset);
-      KEEP_LOADED(term); /* otherwise it is widened first, then chosen by a branch */
+      KEEP_ROUNDED(term); /* otherwise it is also widened first, then chosen by a branch */
       sum += term;
     }
     return sum;
@@ -281,7 +291,8 @@ INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offse
   if (n < SUMS) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-      const real slope = hingeSlope(squared, x[i], offset, factor);
+      real slope = hingeSlope(squared, x[i], offset, factor);
+      KEEP_ROUNDED(slope);
       gradInput[i] += slope;
       sum += slope;
     }
@@ -297,7 +308,8 @@ INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offse
       sums[s] += slope;
     }
   for (int s = 0; i + s < n; s++) {
-    const real slope = hingeSlope(squared, x[i + s], offset, factor);
+    real slope = hingeSlope(squared, x[i + s], offset, factor);
+    KEEP_ROUNDED(slope);
     gradInput[i + s] += slope;
     sums[s] += slope;
   }
