@@ -230,11 +230,10 @@ static void softMarginGradient(int64_t n, const LossOperands *of, const real *pa
     gradInput[i] = -norm * of->target[i] * realSigmoid(-of->input[i] * of->target[i]);
 }
 
-/* Rounds a number before it is added: a product that is chosen by a comparison would be fused with the
- * addition where the choice becomes a branch, and rounded first where it becomes a mask. */
-#if defined(__SSE2__)
-#  define KEEP_ROUNDED(number) __asm__("" : "+x"(number))
-#elif defined(__aarch64__)
+/* Rounds a number before it is added. GCC makes masks of comparisons at AVX2, which rounds the products that
+ * they choose; at NEON it would make branches in short loops and fuse the products with the additions.
+ * Elsewhere this would only keep loops from being vectorised. */
+#if defined(__aarch64__) && defined(THNN_WIDE_VECTORS)
 #  define KEEP_ROUNDED(number) __asm__("" : "+w"(number))
 #else
 #  define KEEP_ROUNDED(number) (void)(number)
@@ -253,7 +252,7 @@ INLINE double sumHinges(const bool squared, int64_t n, const real *x, real offse
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
       real term = hingeTerm(squared, x[i], offset);
-      KEEP_ROUNDED(term); /* otherwise it is also widened first, then chosen by a branch */
+      KEEP_LOADED(term); /* otherwise it is widened first, then chosen by a branch */
       sum += term;
     }
     return sum;
