@@ -144,9 +144,8 @@ static void copyReshaped(THTensor *self, const THTensor *tensor, int64_t element
 /* Copies n elements that may overlap. */
 static void copyDense(real *y, const real *x, int64_t n)
 {
-  const int64_t bytes = 2 * n * (int64_t)sizeof(real);
-  const int threads = THTensor_(areApart)(y, x, n) ? THThreadsForBytes(bytes) : 1;
-  if (threads == 1) {
+  const int threads = THThreadsForBytes(2 * n * (int64_t)sizeof(real));
+  if (threads == 1 || !THTensor_(areApart)(y, x, n)) {
     memmove(y, x, (size_t)n * sizeof(real));
     return;
   }

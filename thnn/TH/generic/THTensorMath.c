@@ -44,8 +44,8 @@ static bool isDivisible(const Run *run, int count)
 static void share(Operation operation, const Run *run, int count)
 {
   const int64_t bytes = run->n * count * (int64_t)sizeof(real);
-  const int threads = isDivisible(run, count) ? THThreadsForBytes(bytes) : 1;
-  if (threads == 1) {
+  const int threads = THThreadsForBytes(bytes);
+  if (threads == 1 || !isDivisible(run, count)) {
     operation(run);
     return;
   }
