@@ -61,9 +61,9 @@ template <int threads> struct THCTeam {
   static __device__ T reduce(T value, const Combine &combine)
   {
     constexpr int lanes = threads < THC_WARP ? threads : THC_WARP;
-    unsigned mask = 0xffffffffu;
-    if (threads < THC_WARP) /* the other teams of the warp may have no rows any more */
-      mask = ((1u << (lanes % THC_WARP)) - 1) << (threadIdx.x % THC_WARP / lanes * lanes);
+    /* The other teams of the warp may have no rows any more. */
+    const unsigned mask = 0xffffffffu >> (THC_WARP - lanes)
+                                             << (threadIdx.x % THC_WARP / lanes * lanes);
     for (int distance = lanes / 2; distance > 0; distance /= 2)
       value = combine(value, __shfl_xor_sync(mask, value, distance));
     if (threads <= THC_WARP)
