@@ -109,7 +109,9 @@ call(
 for module in ("SoftMax", "LogSoftMax"):
     for shape in (
         [7],
+        [77, 10],
         [77, 43],
+        [13, 64],
         [13, 401],
         [11, 900],
         [3, 2500],
