@@ -86,7 +86,9 @@ def test_sides_take_turns() -> None:
 
 
 class FakeCupy:
-    """As much of CuPy as the clock and the card ask for; notes what happens in which order."""
+    """As much of CuPy as the benchmark asks for; notes what happens in which order."""
+
+    __version__ = "14.2.0"
 
     def __init__(self) -> None:
         self.order: list[str] = []
@@ -112,7 +114,10 @@ class FakeCupy:
             Event=Event,
             get_elapsed_time=lambda *_: 2.5,
             Device=lambda _: device,
-            runtime=SimpleNamespace(getDeviceProperties=lambda _: {"name": b"NVIDIA H200"}),
+            runtime=SimpleNamespace(
+                getDeviceProperties=lambda _: {"name": b"NVIDIA H200"},
+                runtimeGetVersion=lambda: 13020,
+            ),
         )
 
     def empty(self, size: int, _: object) -> object:
@@ -154,6 +159,32 @@ def test_page(tmp_path: Path) -> None:
 def test_plots(tmp_path: Path) -> None:
     (file,) = report.plots([row("output")], {"GPU": "a card"}, tmp_path)
     assert "GFLOP/s, GPU" in file.read_text()
+
+
+def test_results_of_a_run_that_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are those of the cases before."""
+
+    class Bench:
+        def __init__(self, *_: object) -> None:
+            self.failures: list[str] = []
+            self.cases = 0
+
+        def measured(self, *_: object) -> list[Row]:
+            self.cases += 1
+            if self.cases > 1:
+                raise KeyboardInterrupt
+            return [row("output")]
+
+    monkeypatch.setitem(sys.modules, "cupy", FakeCupy())
+    monkeypatch.setattr(gpu, "unusable", lambda: None)
+    monkeypatch.setattr(gpu, "driver_version", lambda: 13000)
+    monkeypatch.setattr(gpu, "DeviceBench", Bench)
+    command = ["gpu", "Threshold", "--no-peer", "--dtype", "float32", "--output", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", command)
+    with pytest.raises(KeyboardInterrupt):
+        gpu.main()
+    rows, _ = report.load(tmp_path / "results.json")
+    assert [found.part for found in rows] == ["output"]
 
 
 def test_without_a_gpu(tmp_path: Path) -> None:
