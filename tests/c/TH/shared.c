@@ -9,7 +9,8 @@
 
 enum { LARGE = (1 << 20) + 37, SMALL = 1 << 10 };
 
-/* A tensor of n numbers between -10 and 10, the same from any `first` on after 191. */
+/* A tensor of n numbers between -10 and 10 out of a series that repeats after 191, from number
+ * `first` on. */
 static THTensor *newNumbers(int64_t n, int first)
 {
   THTensor *tensor = THTensor_(newWithSize1d)(n);

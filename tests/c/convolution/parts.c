@@ -156,8 +156,8 @@ static bool finishesAlike(const THNNConvolution *g, const Computation *of, const
   return same;
 }
 
-/* Whether adding to what is there gives the sum of that and of what a run without a bias writes; `size`
- * is what is summed up for each result. Sums of many terms are added part by part. */
+/* Whether adding to what is there gives the sum of that and of what a run without a bias writes;
+ * `size` is what is summed up for each result. Sums of many terms are added part by part. */
 static bool addsAlike(const THNNConvolution *g, const Computation *of, const double *size,
                       THNNState *state)
 {

@@ -181,8 +181,8 @@ static int64_t evenSamples(int64_t batch, int64_t most)
   return samples;
 }
 
-/* Chooses the samples of a chunk: all, where nothing is copied; otherwise one, or as many as leave the
- * copies in half of the workspace, whichever is expected to be faster. */
+/* Chooses the samples of a chunk: all, where nothing is copied; otherwise one, or as many as leave
+ * the copies in half of the workspace, whichever is expected to be faster. */
 static void chooseSamples(THNNGroupedPlan *plan)
 {
   const int64_t batch = plan->groups.geometry.batch;

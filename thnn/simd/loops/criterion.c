@@ -230,9 +230,9 @@ static void softMarginGradient(int64_t n, const LossOperands *of, const real *pa
     gradInput[i] = -norm * of->target[i] * realSigmoid(-of->input[i] * of->target[i]);
 }
 
-/* Rounds a number before it is added. GCC makes masks of comparisons at AVX2, which rounds the products that
- * they choose; at NEON it would make branches in short loops and fuse the products with the additions.
- * Elsewhere this would only keep loops from being vectorised. */
+/* Rounds a number before it is added. GCC makes masks of comparisons at AVX2, which rounds the
+ * products that they choose; at NEON it would make branches in short loops and fuse the products with
+ * the additions. Elsewhere this would only keep loops from being vectorised. */
 #if defined(__aarch64__) && defined(THNN_WIDE_VECTORS)
 #  define KEEP_ROUNDED(number) __asm__("" : "+w"(number))
 #else

@@ -160,11 +160,11 @@ template <bool logarithm> struct SoftmaxBackward {
       }
     } else {
       real ys[AT_ONCE], gs[AT_ONCE];
-      const auto load = [&](int64_t first, bool both) {
+      const auto load = [&](int64_t first, bool outputs) {
         THC_UNROLL
         for (int k = 0; k < AT_ONCE; k++) {
           const int64_t i = first + k * Team::SIZE;
-          ys[k] = both && i < of.length ? y[i * of.stride] : 0;
+          ys[k] = outputs && i < of.length ? y[i * of.stride] : 0;
           gs[k] = i < of.length ? g[i * of.stride] : 0;
         }
       };

@@ -1,6 +1,6 @@
-/* Work on the planes of a tensor at each position, each vector by a team of threads: a warp or a
- * block where the vector's elements are contiguous, otherwise the threads of a block that share a
- * position. The work is a struct with
+/* Work on the planes of a tensor at each position, each vector by a team of threads: a warp, a part
+ * of one or a block where the vector's elements are contiguous, otherwise the threads of a block that
+ * share a position. The work is a struct with
  *   template <typename Team, int kept>
  *   __device__ void operator()(const Vector &of, Team, std::integral_constant<int, kept>) const;
  * which all threads of the team call. */
