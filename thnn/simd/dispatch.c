@@ -45,8 +45,9 @@ DECLARE_LOOPS(wide);
 Simd THNN_(simd), THNN_REPRODUCIBLE_SIMD;
 
 #if defined(THNN_SIMD_HAS_AVX2) || defined(THNN_SIMD_HAS_WIDE)
-/* Sets the loops of reproducible calls, which have vectors of 32 bytes on every processor. Where
- * other calls leave products to BLAS, these take panels or dot products. */
+/* Sets the loops of reproducible calls, which have vectors of 32 bytes on every processor. These
+ * calls never use BLAS: panels or dot products take every size, and which of the two does depends
+ * on nothing but the size. */
 static void reproduceWith(Simd loops)
 {
   loops.panels.packs = true;

@@ -28,7 +28,7 @@ static THNNSimdLevel supportedLevel(void)
   return THNN_SIMD_BASELINE;
 }
 
-/* First called while the library loads, on one thread. */
+/* Needs no lock: the first call is made by one thread, while the library loads. */
 THNNSimdLevel THNN_simdLevel(void)
 {
   static int chosen = -1;

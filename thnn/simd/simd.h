@@ -33,7 +33,7 @@ typedef struct Simd {
   SimdReduce reduce;
   SimdCriterion criterion;
   SimdProducts products;
-  SimdProducts narrowProducts; /* with vectors of half the size where that can pay */
+  SimdProducts narrowProducts; /* for layers of few planes: at AVX-512 with vectors of AVX2 */
   SimdDots dots;
   SimdPanels panels;
   SimdWinograd winograd;

@@ -9,8 +9,8 @@
 
 THNNTuning THNN_tuning;
 
-/* AMD's family 19h: Zen 3 and Zen 4. Where the compiler does not know that name, the
- * answer is no. */
+/* Whether this is AMD's family 19h: Zen 3 or Zen 4. A compiler that does not know the name makes
+ * the answer no. */
 static bool isFamily19h(void)
 {
 #if defined(__x86_64__) && (__GNUC__ >= 11 || __clang_major__ >= 13)
@@ -52,10 +52,10 @@ __attribute__((constructor)) static void tune(void)
       .passingPart = 4,
       .lastCacheBytes = readLastCacheBytes(),
   };
-  /* Measured on Zen 4. It reads at two thirds of its speed when it prefetches a page ahead. The
-   * less sums of rows prefetch the faster they are, since the next row can arrive while the
-   * exponentials of this one are computed. Results of two tensors pay to stream from 38 MB on;
-   * elsewhere from 48 MB. */
+  /* Measured on Zen 4. Prefetching a page ahead costs it a third of its reading speed. Softmax is
+   * fastest if its sums do not prefetch at all, since the next row can arrive while the
+   * exponentials of this one are computed. Results of two tensors are worth streaming from 38 MB of
+   * tensors in all; on other processors from 48 MB. */
   if (isFamily19h()) {
     THNN_tuning.prefetchBytes = 1024;
     THNN_tuning.rowSumsPrefetch = false;

@@ -8,8 +8,10 @@
 
 typedef struct THNNTuning {
   int64_t prefetchBytes; /* prefetch distance of loops that are bound by memory */
-  bool rowSumsPrefetch;  /* whether sums of rows prefetch; otherwise the map after them does */
-  int64_t passingPart; /* reading two tensors displaces 1/passingPart of a tensor from the caches */
+  bool rowSumsPrefetch;  /* whether softmax prefetches while it sums rows, or only in the map after
+                          * it */
+  int64_t passingPart; /* a result of two tensors counts 1/passingPart more, for what these displace
+                        * from the caches */
   int64_t lastCacheBytes; /* size of the last-level cache that a core shares; 0 if unknown */
 } THNNTuning;
 

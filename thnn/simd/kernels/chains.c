@@ -10,8 +10,10 @@ enum {
   TERMS_PER_SUM = 256,
   /* The most positions whose sums fit into registers beside the factors of a chain and a scalar. */
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
-  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* whose sums correlate() has in registers */
-  /* Scalars that are checked at either end of a chain, where padding often hides some. */
+  MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* chains whose sums correlate() keeps in
+                                                 * registers */
+  /* If at most this many scalars are outside the image at either end of a chain, only these are
+   * compared with the bounds. */
   CHECKED = 3
 };
 
@@ -19,13 +21,14 @@ enum {
 #define CHAIN_TILE(VECTORS)                                                                        \
   ((VECTORS) == 1 ? LONGEST_TILE : (VECTOR_REGISTERS - (VECTORS) - 1) / (VECTORS))
 
-/* Adds one chain, or a part of it. The first scalar is at `scalar`, and only those in [begin, end)
- * are added; where these are `nearly` all, only the first and the last few are checked. */
+/* Adds one chain, or a part of its taps. The first scalar is at `scalar`, and only scalars [begin,
+ * end) are added. If these are `nearly` all, only the first and the last CHECKED are compared with
+ * the bounds. */
 INLINE void addChain(const int positions, const int taps, const int vectors, const bool nearly,
                      int64_t begin, int64_t end, const real *scalar, int64_t spacing,
                      const real *factors, int64_t factorStep, Vector (*sum)[4])
 {
-  enum { STRIDE = 4 }; /* scalars that are addressed before the pointer moves on */
+  enum { STRIDE = 4 }; /* scalars that are addressed from one value of the pointer */
   const int count = positions + taps - 1;
   Vector factor[THNN_CHAIN_TAPS][4];
 #pragma GCC unroll 3
@@ -140,14 +143,15 @@ INLINE void addChainTile(const int positions, const int taps, const int vectors,
 typedef void (*const ChainTiles[LONGEST_TILE])(const Chains *of, const THNNOffsets *line,
                                                int64_t begin);
 
-/* Tiles of one vector, by the taps that are taken together, from 1. */
+/* Tiles of one vector; the list is indexed by the number of taps that are taken together, less
+ * 1. */
 EACH_TILE(DEFINE_TILE, 1, 1)
 EACH_TILE(DEFINE_TILE, 2, 1)
 EACH_TILE(DEFINE_TILE, 3, 1)
 static ChainTiles TILES_OF_TAPS[THNN_CHAIN_TAPS] = {
     {EACH_TILE(NAME_TILE, 1, 1)}, {EACH_TILE(NAME_TILE, 2, 1)}, {EACH_TILE(NAME_TILE, 3, 1)}};
 
-/* Tiles that take one tap at a time, by vectors, from 2. */
+/* Tiles that take one tap at a time; the list is indexed by the number of vectors, less 2. */
 EACH_TILE(DEFINE_TILE, 1, 2)
 EACH_TILE(DEFINE_TILE, 1, 3)
 EACH_TILE(DEFINE_TILE, 1, 4)
@@ -165,7 +169,8 @@ static void addChainLines(ChainTiles tiles, const Chains *of)
     }
 }
 
-/* Cuts chains into parts of nearly equal length: one tap alone would be mostly loads. */
+/* Cuts chains into parts of nearly equal length: a part with a single tap would spend most of its
+ * time on loads. */
 static void addParts(const Chains *of)
 {
   const int64_t parts = (of->taps + THNN_CHAIN_TAPS - 1) / THNN_CHAIN_TAPS, taps = of->taps / parts;
@@ -218,8 +223,8 @@ INLINE void moveFactors(const int taps, const real *next, Vector *factor)
 }
 
 /* Sums for `rows` chains of `taps` taps, both constants where this is called. The first and the
- * last scalars of a line meet only some of the taps. Scalars before `begin` are skipped; the last
- * few of them are still passed, to load the factors that the scalar at `begin` meets. */
+ * last scalars of a line meet only some of the taps. Scalars before `begin` are skipped, except for
+ * the last few, whose turns load the factors that the scalar at `begin` meets. */
 INLINE void correlateTile(const int rows, const int taps, const Correlations *of,
                           const THNNOffsets *row)
 {
@@ -288,7 +293,7 @@ INLINE void correlateTile(const int rows, const int taps, const Correlations *of
 EACH_CORRELATION(DEFINE_CORRELATION, 2)
 EACH_CORRELATION(DEFINE_CORRELATION, 3)
 
-/* Indexed by the taps, from 2, and the rows, from 1. */
+/* Indexed by the number of taps, less 2, and the number of rows, less 1. */
 static void (*const CORRELATIONS[][MOST_CHAINS])(const Correlations *of, const THNNOffsets *row) = {
     {EACH_CORRELATION(NAME_CORRELATION, 2)}, {EACH_CORRELATION(NAME_CORRELATION, 3)}};
 

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Where one term of a sum of products, or one of its rows, finds a scalar and a vector: offsets
- * from the pointers of the structs below. */
+/* Where a row or a term of a sum of products finds its scalar and its vector, as offsets from the
+ * pointers of the structs below; the offsets of row and term are added. */
 typedef struct THNNOffsets {
   int64_t scalar, vector;
 } THNNOffsets;

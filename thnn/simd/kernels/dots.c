@@ -9,15 +9,16 @@ enum {
   /* A tile's sums and the columns of a term stay in registers, beside one vector of a row. */
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 6 : 3,
   MOST_COLUMNS = VECTOR_REGISTERS == 32 ? 4 : 3,
-  /* Terms of a block, of which a tile's columns stay in the first-level cache for all rows. */
+  /* Terms of a block: within it, the columns of a tile stay in the first-level cache while all rows
+   * are multiplied with them. */
   BLOCK_TERMS = 4096 / sizeof(real),
-  /* In spread(): terms, which are rows of the matrix, that are added at a time to SPREAD_ROWS rows
-   * of the result, and to a single row. */
+  /* Terms of spread(), which are rows of the matrix, that are added at a time: SPREAD_TERMS to each
+   * of SPREAD_ROWS rows of the result, SINGLE_TERMS to a single row. */
   SPREAD_TERMS = 4,
   SPREAD_ROWS = VECTOR_REGISTERS == 32 ? 4 : 2,
   SINGLE_TERMS = 8,
-  /* Rows of at most this size end before the hardware begins to prefetch them: the next ones are
-   * prefetched explicitly. */
+  /* Rows of at most this size end before the hardware has begun to prefetch: for these, the next
+   * rows are prefetched explicitly. */
   SHORT_BYTES = 2048,
   /* Results of a block of spread(), which stay in the first-level cache. */
   BLOCK_RESULTS = 16384 / sizeof(real)
@@ -197,7 +198,7 @@ static void spread(const Dots *of)
     for (; row + SPREAD_ROWS <= of->rows; row += SPREAD_ROWS)
       spreadTerms(SPREAD_ROWS, of, row, begin, end);
 #if defined(MANY_REGISTERS)
-    for (; row + 3 <= of->rows; row += 3) /* two passes would read the matrix twice */
+    for (; row + 3 <= of->rows; row += 3) /* two rows and one would read the matrix twice */
       spreadTerms(3, of, row, begin, end);
 #endif
     for (; row + 2 <= of->rows; row += 2)

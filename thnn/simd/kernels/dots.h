@@ -17,10 +17,11 @@ typedef struct Dots {
   int64_t yStride;
 } Dots;
 
-/* Up to this many rows, dots are faster than panels. */
+/* Up to this many rows, dots were measured to be faster than panels. */
 enum { THNN_FEW_ROWS = 20 };
 
-/* Sizes for which dots are faster than gemm; leastProducts bounds rows * columns * terms. */
+/* Sizes for which dots were measured to be faster than gemm; leastProducts bounds rows * columns *
+ * terms. */
 typedef struct THNNDotsRange {
   int64_t leastRows, mostRows, leastTerms, leastProducts;
 } THNNDotsRange;

@@ -13,7 +13,7 @@ enum {
   MOST_VECTORS = VECTOR_REGISTERS == 32 ? 4
   : VECTOR_BYTES == 32                  ? 3
                                         : 2,
-  MOST_ROWS = 8, /* pointers to more rows do not fit into the general registers */
+  MOST_ROWS = 8, /* the pointers to more rows would not fit into the general registers */
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   TERMS_PER_SUM = 256,
   LINE = 64 / sizeof(real) /* reals in a cache line */
@@ -27,8 +27,8 @@ static inline int tileRows(int vectors)
   return rows < MOST_ROWS ? rows : MOST_ROWS;
 }
 
-/* Partial sums for each sum of a tile: where each addition waits for the one before, a small tile
- * takes several times as long. */
+/* The number of partial sums for each sum of a tile. With one, every addition waits for the one
+ * before, and a tile of few sums takes several times as long. */
 static inline int partialSums(int rows, int vectors)
 {
   return rows * vectors == 1 ? 4 : rows * vectors <= 4 ? 2 : 1;
@@ -133,7 +133,8 @@ static void (*const TILES[][MOST_ROWS])(const Products *p, const THNNOffsets *ro
     {EACH_TILE(NAME_TILE, 4)},
 };
 
-/* Cuts the rows into tiles of nearly equal height: a tile of few rows is mostly loads. */
+/* Cuts the rows into tiles of nearly equal height: a tile of few rows spends most of its time on
+ * loads. */
 static void add(const Products *p)
 {
   const int64_t most = tileRows(p->vectors), tiles = (p->rows + most - 1) / most;
@@ -176,9 +177,9 @@ static void transposeNarrowBlock(int64_t columns, const real *x, int64_t xStride
     store(y + i * yStride, row[i]);
 }
 
-/* Transposes whole blocks; where they do not fit, the last ones overlap those before. If it
- * `fetches`, each block of rows prefetches the same columns of the next one, for rows that are too
- * far apart in memory for the hardware to do so. */
+/* Transposes whole blocks; if the sizes are no multiples of a block's, the last blocks overlap
+ * those before. If it `fetches`, each block prefetches the same columns of the next rows, for rows
+ * that are too far apart in memory for the hardware to do so. */
 INLINE void transposeWide(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                           int64_t yStride, const bool fetches)
 {
@@ -200,7 +201,7 @@ INLINE void transposeWide(int64_t rows, int64_t columns, const real *x, int64_t 
 static void transposeNarrow(int64_t rows, int64_t columns, const real *x, int64_t xStride, real *y,
                             int64_t yStride)
 {
-  const int64_t elements = (rows - 1) * xStride + columns; /* that x spans */
+  const int64_t elements = (rows - 1) * xStride + columns; /* the span of x */
   for (int64_t r = 0; r < rows; r += LANES) {
     const int64_t row = r + LANES <= rows ? r : rows - LANES;
     if ((row + LANES - 1) * xStride + LANES <= elements) {

@@ -18,8 +18,8 @@ typedef struct Products {
   int64_t terms;
   int vectors; /* 1 to mostVectors */
   const real *scalars, *factors;
-  /* Where each row's scalars are a contiguous stream from memory that the hardware does not
-   * prefetch: the distance from one row's stream to the next row's. Otherwise 0. */
+  /* The distance from one row's scalars to the next row's, if each row's are a contiguous stream
+   * from memory that the hardware does not prefetch; otherwise 0. */
   int64_t streams;
   const real *start; /* or NULL */
   real *sums;

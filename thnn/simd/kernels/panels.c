@@ -4,20 +4,20 @@
  * A tile of rows x vectors is summed up in registers: each term loads its vectors from the panel
  * and multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache
  * for all panels, which come from the second-level cache as fast as they are used. Results may be
- * in memory: each tile prefetches those of the next one. */
+ * outside the caches: each tile prefetches those of the next one. */
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
 enum {
-  /* A tile's sums, the vectors of a term and one scalar fill the registers. */
+  /* Most vectors of a tile, whose sums, the vectors of a term and one scalar fill the registers. */
   MOST_VECTORS = 3,
   /* Prefetch distance in terms. */
   TERMS_AHEAD = 16,
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
   COLUMNS = MOST_VECTORS * LANES,
   STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS,
-  /* Up to this many columns after the last panel take less time with rows in the lanes,
-   * SIDE_BY_SIDE vectors of rows at a time, whose sums do not wait for each other. */
+  /* Up to MOST_FEW columns after the last panel take less time with rows in the lanes. SIDE_BY_SIDE
+   * vectors of rows are computed at a time, since their sums do not wait for each other. */
   MOST_FEW = 4,
   FEW_COLUMNS = VECTOR_REGISTERS == 32 ? MOST_FEW : 0,
   SIDE_BY_SIDE = 4,
@@ -27,7 +27,8 @@ enum {
 _Static_assert((int)STEP <= THNN_MOST_PANEL_STEP, "the bound holds");
 _Static_assert(FEW_COLUMNS == 0 || (int)STEP % (int)LANES == 0, "groups of scalars are vectors");
 
-/* The scalars of the first term of a row: those of STEP rows follow each other, term by term. */
+/* Where the scalar of a row's first term is: in each term, the scalars of STEP rows follow each
+ * other. */
 INLINE const real *scalarsOf(const Panels *p, int64_t row)
 {
   return p->scalars + row / STEP * STEP * p->terms + row % STEP;
@@ -63,7 +64,8 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
       factor[j] = load(factors + j * LANES);
-    /* With fewer registers, loads already take most of the time, unless they come from far away. */
+    /* With fewer registers, tiles are bound by loads, and prefetches would add to these; while
+     * packing, the operand comes from far away, and prefetching pays. */
     if (VECTOR_REGISTERS == 32 || packs) {
 #pragma GCC unroll 4
       for (int j = 0; j < vectors; j++)
@@ -293,10 +295,10 @@ const SimdPanels SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .columns = COLUMNS,
     .rows = MOST_ROWS,
     .step = STEP,
-    .panelBytes = VECTOR_BYTES == 64 ? 1 << 19 : 1 << 18, /* half of the smallest such cache */
+    .panelBytes = VECTOR_BYTES == 64 ? 1 << 19 : 1 << 18, /* half of a small second-level cache */
     .fewColumns = FEW_COLUMNS,
 #if defined(__AVX512F__)
-    .leastProducts = 400000, /* OpenBLAS has kernels for small products */
+    .leastProducts = 400000, /* below this, OpenBLAS has kernels of its own for small products */
     .leastAlong = 130000,
     .leastAcross = 500000,
     .mostInPlace = sizeof(real) == sizeof(float) ? 32 : 48,
@@ -304,7 +306,7 @@ const SimdPanels SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .packs = true,
 #elif defined(__AVX2__)
     .leastProducts = 10000,
-    .leastAlong = INT64_MAX, /* OpenBLAS is level */
+    .leastAlong = INT64_MAX, /* OpenBLAS is as fast */
     .leastAcross = 500000,
     .mostInPlace = 16,
     .mostPacked = sizeof(real) == sizeof(float) ? 16 : 32,

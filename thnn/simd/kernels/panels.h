@@ -12,7 +12,8 @@ enum { THNN_MOST_PANEL_STEP = 16 };
 
 /* c[i][j] = start[i] + the sum over the terms t of s[t][i] * p[t][j]. The scalars s are stored in
  * groups of SimdPanels.step rows, [group][term][row], and p in panels of SimdPanels.columns
- * columns; the last panel may have fewer. Panels are read in whole vectors. */
+ * columns; the last panel may have fewer. Panels are read in whole vectors, so that the memory
+ * after the last column must be readable. */
 typedef struct Panels {
   int64_t rows, columns, terms;
   const real *scalars;
@@ -23,8 +24,8 @@ typedef struct Panels {
   const real *source;
   int64_t sourceStride; /* from one term to the next; panels are adjacent */
   real *packed;
-  /* If not NULL, lines of a matrix that a later call packs. The tiles of this one fetch them to the
-   * second-level cache, some with each tile: memory is too slow for them to be read in one go. */
+  /* If not NULL, lines of a matrix that a later call packs. Each tile of this call fetches some of
+   * them to the second-level cache, so that waiting for memory overlaps with multiplying. */
   const real *ahead;
   int64_t aheadLines, aheadLength, aheadStride;
   bool add;          /* whether to add to c; `start` is not used then */
@@ -38,15 +39,18 @@ typedef struct SimdPanels {
   int columns;    /* columns of a panel */
   int rows;       /* rows of a tile */
   int step;       /* rows of a group of scalars: a multiple of `rows` and `lanes` */
-  int panelBytes; /* of the panels that are packed at a time: they stay in the second-level cache */
-  int fewColumns; /* after the last full panel, up to this many cost much less than a vector */
-  /* Where gemm was measured to be slower: the least number of products if one operand is contiguous
-   * along the sums (leastProducts), if both are (leastAlong) and if neither is (leastAcross); the
-   * most columns of a product whose panels are read in place (mostInPlace), and of one whose panels
-   * must be packed first (mostPacked). For a layer of a convolution, whose operands are packed once
-   * for many products, only costs decide. */
+  int panelBytes; /* bytes of the panels that are packed at a time, to stay in the second-level
+                   * cache */
+  int fewColumns; /* up to this many columns after the last full panel cost much less than a
+                   * vector */
+  /* Sizes from which these loops were measured to be faster than gemm of OpenBLAS: the least number
+   * of multiplications if one operand is contiguous along the terms (leastProducts), if both are
+   * (leastAlong) and if neither is (leastAcross); the most columns of a product whose panels are
+   * read in place (mostInPlace), and of one whose panels have to be packed (mostPacked). The
+   * convolution engine decides by its own costs instead, since it packs operands once for many
+   * products. */
   int64_t leastProducts, leastAlong, leastAcross, mostInPlace, mostPacked;
-  bool packs; /* whether layers are to be asked */
+  bool packs; /* whether convolutions may take these loops */
   void (*multiply)(const Panels *panels);
   /* y[t*yStride + j] = x[t*xStride + j]; the lanes after the last column become 0 */
   void (*copy)(int64_t terms, int64_t columns, const real *x, int64_t xStride, real *y,

@@ -166,7 +166,8 @@ INLINE void sumSome(int64_t positions, const PlaneSums *of, int64_t xStep, const
   }
 }
 
-/* Cuts rows into runs of nearly equal length: a short run waits for its own additions. */
+/* Cuts rows into runs of nearly equal length: in a short run, each addition waits for the one
+ * before. */
 INLINE void sumRows(const PlaneSums *of, int64_t xStep)
 {
   const int64_t runs = (of->n + MOST_POSITIONS - 1) / MOST_POSITIONS;
@@ -188,7 +189,8 @@ static void sum(const PlaneSums *of)
     sumRows(of, of->xStep);
 }
 
-/* Adds the products of one row with some taps, which follow each other in the tables. */
+/* Adds the products of one row with `taps` taps, which are consecutive in the lists of offsets and
+ * sums. */
 INLINE void dotRow(const int taps, const int64_t *offsets, int64_t n, int64_t xStep, const real *x,
                    int64_t yStep, const real *y, Vector *sum)
 {

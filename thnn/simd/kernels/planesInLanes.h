@@ -27,8 +27,8 @@ typedef struct PlaneSums {
   int64_t yRow, yStep;
 } PlaneSums;
 
-/* A row of windows over the same input rows, with taps that are `dilation` reals apart. The place
- * of tap t of a window is its row's place + window.number * numberPlace + t * tapPlace. */
+/* A row of windows over the same input rows, with taps that are `dilation` reals apart. Tap t of a
+ * window has the place rowPlace[row] + window.number * numberPlace + t * tapPlace. */
 typedef struct PlaneWindows {
   int64_t rows, columns; /* rows under each window; number of windows */
   const real *const *row;
@@ -40,7 +40,7 @@ typedef struct PlaneWindows {
 } PlaneWindows;
 
 typedef struct SimdPlanes {
-  /* y = the planes in lanes, 0 in lanes that have none */
+  /* y = the planes, one in each lane; lanes without a plane are 0 */
   void (*load)(const PlaneRows *rows, const real *x, real *y);
   /* the reverse, for rows without gaps: the pitch is not used */
   void (*store)(const PlaneRows *rows, const real *x, real *y);

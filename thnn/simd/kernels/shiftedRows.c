@@ -49,13 +49,14 @@ static void pad(const PaddedRows *padded)
 {
   if (padded->step == 1)
     padBySteps(padded, 1);
-  else if (padded->step == 2) /* compilers turn a constant step into shuffles, not gathers */
+  else if (padded->step == 2) /* compilers turn a constant step into shuffles instead of gathers */
     padBySteps(padded, 2);
   else
     padBySteps(padded, padded->step);
 }
 
-/* Prefetch distance in planes, whose pieces are too far apart for the hardware to prefetch them. */
+/* Prefetch distance in planes: their pieces are too far apart in memory for the hardware to
+ * prefetch them. */
 enum { PLANES_AHEAD = 4 };
 
 static void cut(const Chunks *chunks)
@@ -87,8 +88,8 @@ static void interleave(int64_t n, const real *a, const real *b, real *y)
   }
 }
 
-/* Sums up `vectors` vectors of a row, starting at i; the last one begins at `last`, to end where
- * the row does. */
+/* Sums up `vectors` vectors of a row, starting at i. The last one begins at `last`, so that it ends
+ * where the row does, and can overlap the one before. */
 INLINE void sumVectors(const int vectors, int64_t i, int64_t last, const ShiftedSums *of,
                        const real *x, real *y)
 {
@@ -225,8 +226,8 @@ static void dot(const Shifted *of, int64_t taps, const int64_t *offsets, double 
   }
 }
 
-/* The operands and sums of a tile of dotLines(). Where planes are missing, it has the last plane
- * again, and sums that are not used. */
+/* The operands and sums of a tile of dotLines(). In place of missing planes, it has the last plane
+ * once more, with sums that are not used. */
 typedef struct Tile {
   const LineDots *of;
   const real *x[TILE_TAPS], *y[TILE_PLANES];
@@ -250,8 +251,8 @@ INLINE void addTile(const int taps, const bool whole, Lanes lanes, const Tile *t
   }
 }
 
-/* Goes through a list of vectors instead of looping over lines: going from one short line to the
- * next took nearly as long as its products. */
+/* Computes a tile. It goes through a list of vectors instead of looping over lines: with short
+ * lines, starting the next one was measured to take nearly as long as the products. */
 INLINE void dotTile(const int taps, const Tile *tile)
 {
   const LineDots *of = tile->of;
@@ -476,9 +477,9 @@ static void prefetchSums(const LineSums *of, const THNNPosition *at, int64_t vec
       __builtin_prefetch(of->y + plane * of->yPlane + at[v].y, WRITE);
 }
 
-/* Vectors of a strip, which is summed up for all planes before the next strip. Its part of x
- * stays in the first-level cache or a small part of the second; within that, longer strips write
- * longer runs of y. Where y is much larger than x, all vectors are one strip. */
+/* Number of vectors in a strip, which is summed up for all planes before the next strip. A strip is
+ * as long as its part of x stays in the first-level cache or a small part of the second, since
+ * longer strips write longer runs of y. If y is much larger than x, all vectors are one strip. */
 static int64_t stripVectors(const LineSums *of, int64_t count)
 {
   enum { STRIP_BYTES = 48 << 10, MANY_TIMES = 4 };

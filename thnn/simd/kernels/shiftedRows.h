@@ -11,7 +11,7 @@ typedef struct THNNPosition {
 } THNNPosition;
 
 /* Rows of x, which are read at offsets, and the rows of y that they are multiplied by. Up to a
- * vector's worth of elements is read past each row of y; they must be 0. */
+ * vector's worth of elements is read past the end of each row of y; they must be 0. */
 typedef struct Shifted {
   int64_t rows, n;
   const real *x, *y;
@@ -95,8 +95,8 @@ typedef struct SimdShifts {
   void (*sumRows)(const ShiftedSums *sums);
   /* y = a[0], b[0], a[1], b[1], …, n of each */
   void (*interleave)(int64_t n, const real *a, const real *b, real *y);
-  /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: the
-   * elements past n must be readable and writable, and hold no meaningful values afterwards */
+  /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: up to
+   * a vector of elements past n must be readable and writable, and is undefined afterwards */
   void (*add)(int64_t n, int64_t taps, const int64_t *offsets, const real *factors, const real *x,
               real *y);
   /* sums[t] += the sum over all rows of x[offsets[t] + i] * y[i] */

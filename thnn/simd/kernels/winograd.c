@@ -1,24 +1,26 @@
-/* The transforms of Winograd's algorithms F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and their
- * weight gradients, and of F(2, 3). winogradPoints.h has what happens along a line; across the lines
- * it is done again. `side` and `taps` are constants where functions are called with them. */
+/* The transforms of Winograd's algorithms F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and
+ * their weight gradients, and of F(2, 3). The transforms along a line are in winogradPoints.h;
+ * applied again across the lines they are those of a tile. `side` and `taps` are constants where
+ * functions are called with them. */
 #include "simd/kernels/winogradPoints.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
 enum {
-  /* Groups of dilated tiles more than there are, to whose first elements the last group's tiles reach. */
+  /* How many groups past the last one have elements that dilated tiles of the last group see. */
   MOST_GROUPS_MORE = (MOST_SEEN - 1) / 2,
-  /* Room for each residue class of the elements of a line of dilated tiles. */
+  /* Elements of each residue class that a line of dilated tiles sees, with room for whole
+   * vectors. */
   APART = (1 + MOST_GROUPS_MORE) * THNN_MOST_TILES + 2 * LANES
 };
 
-/* The residue classes of the elements of a line. */
+/* The elements of a line, separated by residue class. */
 typedef real SplitLine[MOST_SIDE][APART];
 
-/* Elements that tiles see along a line. */
+/* Number of elements that a tile sees along a line. */
 #define seenBy(SIDE, TAPS) ((SIDE) + (TAPS) - 1)
 
-/* Reals that tiles share with those below. */
+/* Number of transformed elements that a row of tiles shares with the row below. */
 #define keptLines(SIDE, TAPS) ((int64_t)((TAPS) - 1) * seenBy(SIDE, TAPS) * THNN_MOST_TILES)
 
 /* Elements [column, column + LANES) of a line, 0 outside of it. */
@@ -33,8 +35,8 @@ INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
   return loadLanes(line + column, firstLanes(end) & ~firstLanes(begin));
 }
 
-/* Prefetches the part of a line, needed soon, that a vector of tiles covers; WHY, READ or WRITE, must
- * be a constant. */
+/* Prefetches what a vector of tiles covers of the line that is `ahead` elements further on; WHY,
+ * READ or WRITE, must be a constant. */
 #define FETCH_AHEAD(OF, SIDE, LINE, WHY)                                                           \
   do {                                                                                             \
     const int64_t bytes = (OF)->ahead * (int64_t)sizeof(real);                                     \
@@ -42,8 +44,8 @@ INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
       __builtin_prefetch(THNN_ahead(LINE, bytes + part * VECTOR_BYTES), WHY, FIRST_LEVEL);         \
   } while (0)
 
-/* How the tiles of a line are arranged: side by side, in pairs where columns are dilated by 2, or
- * in groups of any other size. Only tiles of 2x2 have pairs. */
+/* How the tiles of a line are arranged: side by side, in pairs if columns are dilated by 2, or in
+ * groups of any size. Only tiles of 2x2 results are taken in pairs. */
 typedef enum Spacing { SINGLE = 1, PAIRS = 2, GROUPS } Spacing;
 
 INLINE Spacing spacingOf(const TileRow *of, const int side)
@@ -54,7 +56,8 @@ INLINE Spacing spacingOf(const TileRow *of, const int side)
   return side == 2 && pairs ? PAIRS : GROUPS;
 }
 
-/* Separates the elements of a vector of tiles of 2x2; the first tile begins at line[column]. */
+/* Loads the elements that a vector of tiles of 2x2 results sees, so that element[i] has the i-th of
+ * each tile. The first tile begins at line[column]. */
 INLINE void separatePairs(const int seen, const real *line, const Spacing spacing, int64_t column,
                           int64_t width, Vector *element)
 {
@@ -67,8 +70,8 @@ INLINE void separatePairs(const int seen, const real *line, const Spacing spacin
   }
 }
 
-/* The same for tiles of 4x4, which are side by side. The last elements of a tile are the first
- * ones of the next. */
+/* Does the same for tiles of 4x4 results, which are side by side. The last elements of a tile are
+ * the first ones of the next. */
 INLINE void separateFours(const int seen, const real *line, int64_t column, int64_t width,
                           Vector *element)
 {
@@ -106,8 +109,8 @@ INLINE void spreadLine(const TileRow *of, const int side, const int seen, const 
   spreadElements(seen, element, y);
 }
 
-/* Transforms a vector of tiles, beginning with number `tile`, whose dilated columns splitLine() has
- * separated. */
+/* Transforms a vector of tiles, of which the first is `tile`, from dilated columns that splitLine()
+ * has separated. */
 INLINE void spreadSplit(const int side, const int seen, real (*split)[APART], int64_t tile,
                         int64_t step, Vector *y)
 {
@@ -135,9 +138,9 @@ INLINE Group nextGroup(const TileRow *of, const int side, Group last)
                  last.column + last.end - last.first + (side - 1) * of->columnStep};
 }
 
-/* Separates a line of dilated columns: tile i has element k at split[k][i], and the next tiles' first
- * elements, which it overlaps, at split[k][i + columnStep] and so on. Whole vectors are written, each
- * over the end of the one before; a vector of zeros follows the last element. */
+/* Separates a line of dilated columns: tile i has element k at split[k][i], and the next tiles'
+ * first elements, which it overlaps, at split[k][i + columnStep] and so on. Whole vectors are
+ * written, each over the end of the one before; a vector of zeros follows the last element. */
 INLINE void splitLine(const TileRow *of, const int side, const int seen, const real *plane,
                       int64_t row, real (*split)[APART])
 {
@@ -265,8 +268,7 @@ INLINE bool isZero(Vector sum)
   return any == 0;
 }
 
-/* Assembles a line of dilated columns from the first results of its tiles, the second ones and so
- * on. */
+/* Assembles a line of dilated columns from split[k], which holds result k of each tile. */
 INLINE void mergeLine(const TileRow *of, const int side, real (*split)[APART], real *line)
 {
   const int64_t step = of->columnStep;
@@ -281,7 +283,7 @@ INLINE void mergeLine(const TileRow *of, const int side, real (*split)[APART], r
   }
 }
 
-/* Stores a line of results of tiles side by side, or in pairs; there is room for `count` results. */
+/* Stores the first `count` results along a line, of tiles that are side by side, or in pairs. */
 INLINE void storeResults(const int side, const Spacing spacing, const Vector *results,
                          int64_t count, real *line)
 {

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A row of tiles for Winograd's algorithms. A tile is side x side results of a correlation with taps x
- * taps and sees (side + taps - 1)^2 elements, which overlap its neighbours' by taps - 1. With dilation, the
- * elements and results of a tile are a step apart: columnStep tiles, a group, begin in neighbouring
- * columns, and the next group begins `side` steps after this one. */
+/* A row of tiles for Winograd's algorithms. A tile is side x side results of a correlation with
+ * taps x taps and sees (side + taps - 1)^2 elements, which overlap its neighbours' by taps - 1.
+ * With dilation, the elements and results of a tile are a step apart: columnStep tiles, a group,
+ * begin in neighbouring columns, and the next group begins `side` steps after this one. */
 typedef struct TileRow {
   int64_t tiles;               /* up to THNN_MOST_TILES */
   int64_t height, width;       /* of the plane that is read or written */
@@ -18,13 +18,13 @@ typedef struct TileRow {
   int64_t ahead;               /* prefetch distance in elements */
 } TileRow;
 
-enum { THNN_MOST_TILES = 64 /* tiles that are transformed at a time */ };
+enum { THNN_MOST_TILES = 64 /* most tiles of a row that are transformed at a time */ };
 
 /* Coefficient k of tile or filter i of a transform is at [k * step + i]. Whole vectors are written:
- * up to a vector past the last tile is overwritten. */
+ * up to a vector of elements past the last tile is overwritten. */
 typedef struct SimdTiles {
   int side, taps;
-  int numbers; /* coefficients that a tile, or taps x taps weights, are transformed into */
+  int numbers; /* coefficients of a tile, and of taps x taps weights */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines`
    * keeps what the tiles below share with them; the rest of it is scratch. `below` says that the
    * previous call was for the row of tiles above and had at least as many tiles. */
@@ -43,9 +43,9 @@ typedef struct SimdTiles {
    * y[k * step + tile * tileStep]. Adds the gradients to `sums`. */
   void (*gradients)(const TileRow *of, int64_t columns, const real *x, int64_t step,
                     int64_t tileStep, real *y, real *sums);
-  /* y[filter][tap][lane], the gradients of taps x taps weights, from sums of products of those coefficients
-   * and the elements', x[coefficient * step + filter * lanes + lane]. Returns whether all are
-   * finite. */
+  /* y[filter][tap][lane], the gradients of taps x taps weights, from sums of products of those
+   * coefficients and the elements', x[coefficient * step + filter * lanes + lane]. Returns whether
+   * all are finite. */
   bool (*toTaps)(int64_t filters, int64_t lanes, const real *x, int64_t step, real *y);
 } SimdTiles;
 
@@ -57,8 +57,8 @@ typedef struct SimdWinograd {
    * frames that two results see, and of three weights of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);
   void (*frameWeights)(int64_t n, const real *const *x, int64_t step, real *y);
-  /* n reals of one or two consecutive result frames, which are yStep apart: start + the transform of
-   * sums of products; start may be NULL. Returns whether all of them are finite. */
+  /* n reals of one or two consecutive result frames, which are yStep apart: start + the transform
+   * of sums of products; start may be NULL. Returns whether all of them are finite. */
   bool (*frameResults)(int64_t n, const real *x, int64_t step, const real *start, int results,
                        int64_t yStep, real *y);
 } SimdWinograd;

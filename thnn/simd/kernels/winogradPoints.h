@@ -26,17 +26,19 @@
  * F(4, 3) and F(3, 4) take six products for four results: 36 for 16, instead of 144. In general the
  * elements' coefficient at a point p of the points P is
  *
- *   the sum over k of m_k d_k, where the sum of m_k x^k is the product over q in P, q != p, of x - q
+ *   the sum over k of m_k d_k, where the polynomial with the coefficients m_k is the product of
+ *                             x - q over q in P, q != p
  *
- * the taps' is (g0 + p g1 + p^2 g2 + ...) / the product over q in P, q != p, of p - q, and result k
- * is the sum of p^k times the products; at infinity, the polynomial is the product over all of P,
- * the taps' coefficient is the last of them, and the products join the last result. So taps and
- * results can be of any number: with the same points and six elements, F(2, 5) takes six products
- * for two results of five taps, and F(5, 2) for the gradients of these.
+ * the taps' coefficient is (g0 + p g1 + p^2 g2 + ...) / the product of p - q over q in P, q != p,
+ * and result k is the sum of p^k times the products. At infinity, the polynomial is the product
+ * over all of P, the taps' coefficient is the last tap, and the products join the last result. So
+ * there can be any number of taps and of results: with the same points and six elements, F(2, 5)
+ * takes six products for two results of five taps, and F(5, 2) for the gradients of these.
  *
- * The points 0, 1 / a, -1 / a, a, -a with a the root of 2 have one of the smallest errors, a quarter
- * of that of 0, 1, -1, 2, -2, and most factors are exact. For five elements, 0, 1/2, -1, 2 have: F(4, 2)
- * and F(2, 4) take five products for four results of two taps.
+ * For six elements, 0, 1 / a, -1 / a, a, -a, where a is the square root of 2, are one of the sets
+ * of points with the smallest errors, a quarter of those of 0, 1, -1, 2, -2, and most factors are
+ * exact. For five elements, 0, 1/2, -1, 2 are such a set: with it, F(4, 2) and F(2, 4) take five
+ * products for four results of two taps.
  *
  * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
  * Convolutional Neural Networks, 2015; Alam, Anderson, Barabasz and Gregg, Winograd Convolution for
@@ -83,8 +85,7 @@ INLINE void spreadElements(const int seen, const Vector *d, Vector *y)
   }
 }
 
-/* The sum of x[first], x[first + 2], ... of `count` numbers, each with the factor `ratio` more than the
- * one before. */
+/* The sum of ratio^j * x[first + 2*j] over all j with first + 2*j < count. */
 INLINE Vector everySecond(const int count, const int first, const real ratio, const Vector *x)
 {
   Vector sum = x[first];
@@ -124,7 +125,8 @@ INLINE void spreadFactors(const int seen, const int count, const Vector *g, Vect
   y[seen - 1] = g[count - 1];
 }
 
-/* Transforms sums of products, as many as elements, to `count` results or gradients of taps. */
+/* Transforms the sums of products of `seen` coefficients to `count` results, or gradients of
+ * taps. */
 INLINE void gatherSums(const int seen, const int count, const Vector *p, Vector *y)
 {
   if (seen == 4) {

@@ -97,7 +97,8 @@ INLINE real normalDistance(real x)
   return realOf(bits < most ? bits : most);
 }
 
-/* e^(-a^2/2) / EXP_UNSHIFT, where normalDistance made a: so no power leaves the range. */
+/* e^(-a^2/2) / EXP_UNSHIFT, for an a from normalDistance(). The factor keeps every power in the
+ * range of normal numbers. */
 INLINE real normalDensity(real a)
 {
 #ifdef THNN_REAL_DOUBLE
@@ -119,8 +120,8 @@ INLINE real normalDensity(real a)
 #endif
 }
 
-/* The upper tail at a, which normalDistance made. *density becomes normalDensity(a); its factor
- * 1 / EXP_UNSHIFT is made up for by the powers of t. */
+/* The upper tail at an a from normalDistance(). *density becomes normalDensity(a), whose factor 1 /
+ * EXP_UNSHIFT the coefficients make up for. */
 INLINE real normalBeyond(real a, real *density)
 {
   const real t = (a - NORMAL_CENTRE) / (a + NORMAL_CENTRE);
@@ -193,7 +194,7 @@ static void shrinkBackward(int64_t n, const real *x, const real *gradOutput, con
   }
 }
 
-/* With any bounds. */
+/* Clamps x with any bounds, even if the least exceeds the most. */
 INLINE void hardTanhBetween(int64_t n, const real *x, real least, real most, real *y)
 {
 #pragma omp simd
@@ -206,8 +207,8 @@ INLINE void hardTanhBetween(int64_t n, const real *x, real least, real most, rea
 static void hardTanh(int64_t n, const real *x, const real *parameters, real *y)
 {
   const real least = parameters[0], most = parameters[1];
-  /* The instructions for minima and maxima take half the time, but where both operands are zeros
-   * the minimum would have the bound's sign. */
+  /* The instructions for minima and maxima take half the time, but if the bound and the element are
+   * both zeros, the minimum would have the bound's sign. */
   if (!(least <= most) || most == 0) {
     hardTanhBetween(n, x, least, most, y);
     return;
@@ -406,7 +407,7 @@ INLINE __m512d squareRoots(__m512d x)
   const __m512d halfInverse = half * _mm512_fmadd_pd(inverse, step, inverse);
   const __m512d root = _mm512_fmadd_pd(_mm512_fnmadd_pd(near, near, x), halfInverse, near);
 
-  /* Is the root rounded correctly, even if the remaining correction were a little larger? If not,
+  /* The root is rounded correctly if a slightly larger correction would leave it as it is. If not,
    * and for small, negative, infinite or undefined x, the instruction computes it. */
   const __m512d remainder = _mm512_fnmadd_pd(root, root, x);
   const __m512d corrected =

@@ -20,7 +20,7 @@ typedef struct SimdActivation {
   void (*gated)(int64_t n, const real *x, const real *gate, real *y);
   void (*gatedBackward)(int64_t n, const real *x, const real *gate, const real *gradOutput,
                         real *gradX, real *gradGate);
-  /* x times the normal distribution's probability of a number below x */
+  /* x times the probability that a standard normal number is below x */
   Map gelu;
   /* gradOutput * (probability + x * density) */
   Map2 geluBackward;

@@ -2,9 +2,8 @@
 #include "simd/vector/runningSums.h"
 #include "simd/vector/vector.h"
 
-/* Sums over planes, in an order that is the same at every level: element i of a plane goes to
- * running sum i % RUNNING, and in the end the upper half of the running sums joins the lower one
- * until one is left. RUNNING of them hide the latency of an addition and stay in registers. */
+/* Sums over planes, in the order of vector/runningSums.h, but with RUNNING running sums: these hide
+ * the latency of an addition and stay in registers. */
 enum { WIDTH = VECTOR_BYTES / sizeof(double), RUNNING = 16, PARTS = RUNNING / WIDTH };
 typedef double Doubles
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias));

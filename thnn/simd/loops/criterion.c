@@ -230,9 +230,10 @@ static void softMarginGradient(int64_t n, const LossOperands *of, const real *pa
     gradInput[i] = -norm * of->target[i] * realSigmoid(-of->input[i] * of->target[i]);
 }
 
-/* Rounds a number before it is added. GCC makes masks of comparisons at AVX2, which rounds the
- * products that they choose; at NEON it would make branches in short loops and fuse the products with
- * the additions. Elsewhere this would only keep loops from being vectorised. */
+/* Makes the compiler round a number before it is added, so that reproducible calls have the same
+ * bits at AVX2 and at NEON. At AVX2, GCC chooses between products by masks, which round them; at
+ * NEON it would make branches in short loops, and fuse the chosen product with the addition. At
+ * other levels this macro would only keep loops from being vectorised. */
 #if defined(__aarch64__) && defined(THNN_WIDE_VECTORS)
 #  define KEEP_ROUNDED(number) __asm__("" : "+w"(number))
 #else
@@ -252,7 +253,8 @@ INLINE double sumHinges(const bool squared, int64_t n, const real *x, real offse
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
       real term = hingeTerm(squared, x[i], offset);
-      KEEP_LOADED(term); /* otherwise it is widened first, then chosen by a branch */
+      KEEP_LOADED(term); /* the compiler would otherwise widen it first, and then choose by a
+                          * branch */
       sum += term;
     }
     return sum;

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the loops of criterions read, element by element; a pointer that a criterion has no use for
- * is NULL. Passed by address: in a copy, two pointers that were just stored are loaded as one
- * vector, which waits until all earlier stores, streaming ones included, are done. */
+/* What the loops of criteria read, element by element; a pointer that a criterion has no use for is
+ * NULL. The struct is passed by address: a copy would load two pointers that were just stored as
+ * one vector, and that load waits until all earlier stores are done, streaming ones included. */
 typedef struct LossOperands {
   const real *input, *target, *weights;
 } LossOperands;

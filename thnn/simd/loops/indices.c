@@ -3,8 +3,8 @@
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
-/* The row is a product in double precision, which adding 1/2 to the place keeps away from whole
- * numbers: it rounds down to the right row. */
+/* Divides by the width through a product in double precision. Adding 1/2 to the place keeps the
+ * product away from whole numbers, so that it rounds down to the right row. */
 static void numbersOfPlace(int64_t n, const Place *place, int64_t width, const int64_t *begin,
                            int64_t *row, int64_t *column)
 {
@@ -26,7 +26,8 @@ static void indexOfPlace(int64_t n, const Place *place, int64_t first, int64_t n
     index[i] = place[i] < 0 ? none : place[i] + first;
 }
 
-/* Sets bit 63 if any value is outside [first, last], where one of its differences is negative. */
+/* The result has bit 63 set if any value is outside [first, last]: then one of its two differences
+ * is negative. */
 INLINE uint64_t signsOutside(int64_t n, const int64_t *value, int64_t first, int64_t last)
 {
   uint64_t signs = 0;
@@ -78,8 +79,8 @@ INLINE RowOfWindows windowsOfRow(const THNNIndexWindows *w, int64_t row)
   return of;
 }
 
-/* Compares three bytes at once: the highest bit of each is set before a subtraction, and stays set
- * where the difference is not negative. */
+/* Whether any tap is outside its window's limits. Compares three bytes at once: the highest bit of
+ * each is set before a subtraction, and stays set if the difference is not negative. */
 INLINE uint32_t tapsOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *index)
 {
   const uint32_t taps = 0xffffff, tops = 0x808080;

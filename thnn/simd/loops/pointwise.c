@@ -6,7 +6,7 @@
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
-enum { SHORT_ROW = 4096 / sizeof(real) }; /* for shorter rows, C library calls do not pay */
+enum { SHORT_ROW = 4096 / sizeof(real) }; /* shorter rows are not worth a call of the C library */
 
 static void fill(int64_t n, real value, real *y)
 {
@@ -93,8 +93,8 @@ static void stream(int64_t n, const real *x, real *y)
   copy(n - i, x + i, y + i);
 }
 
-/* Prefetches x: a loop that computes much per element would otherwise alternate between computing
- * and waiting for memory. */
+/* Prefetches x for a loop that computes much per element, and would otherwise alternate between
+ * computing and waiting for memory. */
 static void fetchAhead(int64_t n, const real *x, int64_t ahead)
 {
   THNN_fetchToSecondLevel(x, n * (int64_t)sizeof(real), ahead);

@@ -36,9 +36,10 @@ typedef struct SimdPointwise {
   /* y = y + addend, unless that is NULL; then with `rectifies` what is not above 0 becomes 0 */
   void (*finish)(int64_t n, const real *addend, bool rectifies, real *y);
 
-  /* y = x, a result that is made piece by piece, map(n, x, …, y) and map(n, x, y, …, z) with
-   * streaming stores, where the processor has them: for results that no cache would hold until
-   * they are read. Other threads see what `stream` wrote once streamEnd has been called. */
+  /* These use streaming stores, if the processor has them, for results that no cache would hold
+   * until they are read. `stream` computes y = x, streamMade a result that is made piece by piece,
+   * streamMap map(n, x, …, y), and streamMap2 map(n, x, y, …, z). Other threads see what `stream`
+   * wrote once streamEnd has been called. */
   Put stream;
   void (*streamEnd)(void);
   void (*streamMade)(Make make, const void *context, int64_t n, real *y);

@@ -60,7 +60,8 @@ static void maxOfRows(int64_t n, int64_t count, const real *const *rows, const P
     maxOfFewRows(n, count - r, rows + r, places + r, false, start, best, place);
 }
 
-/* Compares one more tap of each window, or starts with the first. */
+/* Compares tap `tap` of each window with the best so far, or with the start value if it is the
+ * first tap. */
 INLINE void addTap(int64_t n, int64_t step, const ColumnWindows *columns, int64_t tap,
                    const real *best, const Place *place, real *chosen, Place *chosenPlace)
 {

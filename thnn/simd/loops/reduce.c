@@ -99,7 +99,7 @@ static void leastOfColumns(int64_t n, int64_t count, int64_t apart, const real *
     extremesOfColumns(true, false, n, count, apart, x, best, place);
 }
 
-/* A row is a matrix of LANES columns, and the elements after it. */
+/* Takes a row as a matrix of LANES columns, and the elements after its last whole row. */
 INLINE int64_t extreme(const bool least, int64_t n, const real *x)
 {
   enum { LANES = 32 };

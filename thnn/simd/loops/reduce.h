@@ -18,10 +18,11 @@ typedef struct SimdReduce {
    * other, which are added up in order. */
   void (*sumOfColumns)(int64_t n, int64_t count, int64_t apart, const real *x, double divisor,
                        real *sum);
-  /* The greatest or least element of a row of at least one, the first among equals, or the first
-   * NaN where there is one; its place */
+  /* The index of the greatest or the least element of a row, which has at least one: the first
+   * among equals, or the first NaN if there is one */
   Extreme greatest, least;
-  /* greatest and least for each of n columns; place may be NULL */
+  /* The greatest or the least element of each of n columns, and its index, chosen likewise; place
+   * may be NULL */
   ExtremeOfColumns greatestOfColumns, leastOfColumns;
 } SimdReduce;
 

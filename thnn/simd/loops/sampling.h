@@ -7,9 +7,9 @@
 
 /* Points of a grid, located in a plane. A point inside is between four elements: `place` is the
  * number of the upper left one, `right` and `down` are the point's distances from it, and `weight`
- * has the shares of upper left, upper right, lower left and lower right. The `others` have place 0,
- * so that sample and addSlopes can treat them like the rest; callers replace their results, and
- * call neither if no point is inside. */
+ * has the shares of upper left, upper right, lower left and lower right. `others` of the points are
+ * not inside; they have place 0, so that sample and addSlopes can treat them like the rest. Callers
+ * replace the results of these points, and call neither function if no point is inside. */
 enum { THNN_POINTS = 256 };
 typedef struct Points {
   int64_t count, others;

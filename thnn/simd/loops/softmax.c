@@ -12,7 +12,7 @@ enum {
   TILE = 512,              /* the most positions of a tile */
   HALF = RUNNING_SUMS / 2, /* rows of HALF to RUNNING_SUMS elements are two halves that overlap */
   NARROW = HALF,           /* shorter rows are transposed into a tile first, … */
-  /* … NARROW_ROWS at a time, in a little less than 16 kB of the stack */
+  /* … NARROW_ROWS at a time, in less than 16 kB of the stack */
   NARROW_ROWS = sizeof(real) == sizeof(float) ? 64 : 56,
   TOGETHER = 16,  /* the most rows that are worked on together, … */
   SHARE = 8 << 10 /* … if those of a tensor take at most this many bytes of the first-level cache */
@@ -100,8 +100,8 @@ INLINE double exponentials(int64_t n, const real *x, real most, real *y)
   return addHalves(RUNNING_SUMS, lane);
 }
 
-/* Computes at most TOGETHER rows, one step at a time for all: the steps of a row wait for each
- * other, the rows of a step do not. */
+/* Computes at most TOGETHER rows, one step for all of them at a time: within a row each step waits
+ * for the one before, but rows do not wait for each other. */
 static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *x, real *y)
 {
   real most[TOGETHER], term[TOGETHER];
@@ -203,7 +203,8 @@ static void logSoftmaxGradient(int64_t n, const real *y, const real *gradOutput,
     gradInput[i] = gradOutput[i] - realExp(y[i]) * sum;
 }
 
-/* Computes at most TOGETHER rows, one step at a time, which pays because the map is cheap. */
+/* Computes at most TOGETHER rows: first the sums of all, then the map of all. That pays because the
+ * map is cheap. */
 static void softmaxBackwardFewRows(int64_t rows, int64_t n, const real *y, const real *gradOutput,
                                    RunMap2 run, real *gradInput)
 {
@@ -356,8 +357,8 @@ typedef struct TileRoom {
   real *rounded, *row;
 } TileRoom;
 
-/* With `put` the tensors are large and read from memory. The channels of a tile are short runs,
- * each in another place, which the hardware does not prefetch. */
+/* Computes a tile. A `put` is given if the tensors are so large that they are read from memory. The
+ * channels of a tile are short runs that are far apart, which the hardware does not prefetch. */
 INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channels, int64_t step,
                            int64_t positions, const real *y, const real *gradOutput, Put put,
                            real *gradInput)

@@ -8,8 +8,8 @@
 
 /* Softmax, or its logarithm, over channels. The channels of a row are contiguous; in a tile,
  * positions are contiguous and the channels of each are `step` apart. Backward takes the forward
- * call's result y. `run` writes the rows, except short ones; `put` writes the tiles, unless it is
- * NULL. */
+ * call's result y. backwardRows writes rows through `run`, except short ones, and backwardTile
+ * writes through `put`, unless that is NULL: these may be streaming stores. */
 typedef struct SimdSoftmax {
   int64_t tile; /* the most positions of a tile */
   void (*forwardRows)(bool logarithm, int64_t rows, int64_t channels, const real *x, real *y);

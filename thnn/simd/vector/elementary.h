@@ -9,8 +9,8 @@
  * results below the normal range are denormal.
  *
  * Loops are compiled with contraction: a * b + c is one fused operation where the processor has it.
- * Nothing here depends on which of the two happens: where a rounding error is recovered, the
- * products are exact, or exactMultiplyAdd is used.
+ * The stated errors hold either way: where a rounding error is recovered, the products are exact,
+ * or exactMultiplyAdd is used.
  *
  * The polynomials are near-minimax fits of our own in the interval that the comment names. */
 #ifndef THNN_SIMD_ELEMENTARY_H
@@ -31,7 +31,7 @@ typedef uint32_t RealBits;
 #  define REAL_BIAS 127
 #  define REAL_MAGIC 0x1.8p23f /* adding it rounds to an integer */
 #  define REAL_MIN_NORMAL 0x1p-126f
-#  define LN2_HIGH 0x1.62e4p-1f   /* times an exponent: exact */
+#  define LN2_HIGH 0x1.62e4p-1f   /* its product with an exponent is exact */
 #  define LN2_LOW 0x1.7f7d1cp-20f /* ln 2 - LN2_HIGH */
 #  define LOG2_E 0x1.715476p0f
 #  define EXP_OVERFLOW 88.75f     /* from here the result is infinite, … */
@@ -185,8 +185,8 @@ INLINE real clamp(real x, real least, real most)
 
 INLINE real realExp(real x)
 {
-  /* One shift of the exponent keeps small powers normal, another keeps the largest from
-   * overflowing. */
+  /* The power's exponent is shifted up where x is negative, so that small powers stay normal, and
+   * down otherwise, so that the largest does not overflow. */
   real power;
   const real p =
       expm1Reduced(clamp(x, EXP_UNDERFLOW, EXP_OVERFLOW), x < 0 ? EXP_SHIFT : -1, &power);
@@ -219,7 +219,7 @@ INLINE real realExpm1(real x)
   return absolute(x) < EXPM1_SAME ? x : result;
 }
 
-/* f - log(1 + f) for f in [sqrt(1/2) - 1, sqrt(2) - 1]. */
+/* f - log(1 + f), for f in [sqrt(1/2) - 1, sqrt(2) - 1]. */
 INLINE real logDefect(real f)
 {
   const real s = f / (2 + f);
@@ -232,7 +232,8 @@ INLINE real splitForLog(real x, real *n)
 {
   const RealBits shifted = bitsOf(x) + (ONE_BITS - SQRT_HALF_BITS);
   const RealBits exponent = shifted >> MANTISSA_BITS;
-  /* The exponent becomes the low bits of 2^MANTISSA_BITS. */
+  /* The exponent's bits become the low bits of the number 2^MANTISSA_BITS, which turns it into a
+   * real. */
   const real base = (real)((RealBits)1 << MANTISSA_BITS);
   *n = realOf(exponent | bitsOf(base)) - (base + REAL_BIAS);
   return realOf((shifted & MANTISSA_MASK) + SQRT_HALF_BITS) - 1;
@@ -261,7 +262,8 @@ INLINE real realLog1p(real x)
   const real lost = x > 1 ? 1 - (sum - x) : x - (sum - 1);
   real n;
   const real g = splitForLog(sum, &n);
-  /* Near 1 nothing is lost; far from it the loss does not show. */
+  /* If the sum is near 1, log(1 + f) takes x itself, and nothing is lost; if it is large, the loss
+   * is too small to matter. */
   const real f = n == 0 ? x : g;
   const real few = n > MANTISSA_BITS ? MANTISSA_BITS : n;
   const real loss = n == 0 || n > few ? 0 : lost * powerOfTwo(-few) * (1 - f + f * f);
@@ -297,7 +299,8 @@ INLINE real realLogSigmoid(real x)
 /* 1 / (1 + e^-x) */
 INLINE real realSigmoid(real x)
 {
-  /* Numerator and denominator times EXP_UNSHIFT: no power in the range overflows. */
+  /* Numerator and denominator are multiplied by EXP_UNSHIFT, so that no power in the range
+   * overflows. */
   real power;
   const real p = expm1Reduced(clamp(-x, -SIGMOID_ONE, -EXP_UNDERFLOW), -EXP_SHIFT, &power);
   return EXP_UNSHIFT / ((p * power + EXP_UNSHIFT) + power);
@@ -314,7 +317,8 @@ INLINE real realTanh(real x)
   return withSignOf(a < TANH_SMALL ? small : large, x);
 }
 
-/* a * b + c with one rounding where the sum is exact, as in the two remainders below. */
+/* a * b + c with one rounding, if the sum of the rounded product and c is exact, as it is in the
+ * two remainders below. */
 INLINE real exactMultiplyAdd(real a, real b, real c)
 {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA)
@@ -324,7 +328,8 @@ INLINE real exactMultiplyAdd(real a, real b, real c)
   return __builtin_fma(a, b, c);
 #  endif
 #else
-  /* Halves of a and b have products without rounding. */
+  /* Without fused multiply-add, a and b are split into two parts each, whose products are exact
+   * (Dekker, A Floating-Point Technique for Extending the Available Precision, 1971). */
   const real aTimes = SPLITTER * a, bTimes = SPLITTER * b;
   const real aHigh = aTimes - (aTimes - a), bHigh = bTimes - (bTimes - b);
   const real aLow = a - aHigh, bLow = b - bHigh;
@@ -353,8 +358,8 @@ static inline Exponent exponentOf(real value)
   return exponent;
 }
 
-/* x^exponent. The error grows with the exponent times the logarithm's last bits: the bound holds
- * up to exponents of about 16. */
+/* x^exponent. The error of the logarithm's last bits is multiplied by the exponent: the bound above
+ * holds up to exponents of about 16. */
 INLINE real realPower(real x, Exponent exponent)
 {
   const real a = absolute(x);
@@ -373,7 +378,8 @@ INLINE real realPower(real x, Exponent exponent)
   const real rest = sumLow + (2 * sLow + (s * z * LOG_POLYNOMIAL(z) + n * LN2_LOW));
   const real high = sum + rest, low = rest - (high - sum);
 
-  /* e to the power of its product with the exponent, again in two parts. */
+  /* The result is e to the power of the exponent times log a, which is again a sum of two parts, y
+   * and yLow. */
   const real product = high * exponent.value;
   const real y = clamp(product, EXP_UNDERFLOW, EXP_OVERFLOW);
   const real yLow =

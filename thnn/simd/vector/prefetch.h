@@ -8,8 +8,8 @@
 enum { READ, WRITE };
 enum { SECOND_LEVEL = 2, FIRST_LEVEL };
 
-/* The address `bytes` further on, for prefetching only: past the end of a tensor that does no
- * harm. */
+/* The address `bytes` further on, for prefetching only: it can be past the end of a tensor, where a
+ * prefetch does no harm. */
 static inline const void *THNN_ahead(const void *address, int64_t bytes)
 {
   return (const void *)((uintptr_t)address + (uintptr_t)bytes);
@@ -23,8 +23,8 @@ static inline char *THNN_nextPage(const void *address)
   return (char *)address + (-(uintptr_t)address & (THNN_PAGE_BYTES - 1));
 }
 
-/* Prefetches one page ahead. The hardware's own prefetching ends with the current page, so values
- * arrive faster from memory. */
+/* Prefetches one page ahead. The hardware's own prefetching stops at the end of a page, so that
+ * each page would begin with a wait for memory. */
 static inline void THNN_fetchNextPage(const void *address, int64_t bytes)
 {
   for (int64_t at = 0; at < bytes; at += 64)

@@ -1,14 +1,15 @@
 /* Sums in a fixed order: element i goes to running sum i % RUNNING_SUMS, and in the end the upper
  * half of the running sums joins the lower one until one is left. The order is the same at every
- * level, so that levels differ only by fused multiply-add. */
+ * level, so that the results of two levels differ only where one of them fuses multiplication and
+ * addition. */
 #ifndef THNN_SIMD_RUNNING_SUMS_H
 #define THNN_SIMD_RUNNING_SUMS_H
 
 /* Enough independent sums to hide the latency of an addition in 512-bit vectors. */
 enum { RUNNING_SUMS = 32 };
 
-/* Compilers may turn an initializer of zeros into a repeated-store instruction, which takes longer
- * than summing a short row. */
+/* Clears the sums one by one: compilers may turn an initializer of zeros into a repeated-store
+ * instruction, which takes longer than summing a short row. */
 static inline void clearSums(double *sum)
 {
 #pragma GCC unroll 32

@@ -23,7 +23,7 @@
 /* The table of one topic at one level, such as THNN_FloatSimdPointwise_avx2. */
 #define SIMD_TABLE(TOPIC, LEVEL) SIMD_PASTE(THNN_(Simd##TOPIC), _, LEVEL, )
 
-/* The table of reproducible calls, THNN_(simd) to the sources that are compiled for them. */
+/* The table of reproducible calls. Sources that are compiled for them see it as THNN_(simd). */
 #define THNN_REPRODUCIBLE_SIMD SIMD_PASTE(THNN_Reproducible, Real, simd, )
 
 /* For helpers whose arguments must be constants where they are called. */

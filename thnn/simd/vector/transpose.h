@@ -5,9 +5,9 @@
 
 #include "simd/vector/vector.h"
 
-/* Indices for __builtin_shufflevector: interleave the lower or the upper halves of two vectors,
- * a0 b0 a1 b1 …, or take the even or the odd lanes of both; with lanes or with pairs of lanes. And
- * take all lanes of a but the first, and then the first one of b. */
+/* Indices for __builtin_shufflevector. They interleave the lower or the upper halves of two
+ * vectors, a0 b0 a1 b1 …, or take the even or the odd lanes of both; all four exist for lanes and
+ * for pairs of lanes. NEXT_LANES takes all lanes of a but the first, then the first one of b. */
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #  define UPPER_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
@@ -75,7 +75,7 @@ INLINE Vector nextLanes(Vector a, Vector b)
   return __builtin_shufflevector(a, b, NEXT_LANES);
 }
 
-/* The first four functions for pairs of elements. */
+/* The first four functions above, for pairs of elements. */
 INLINE Vector interleaveLowerPairs(Vector a, Vector b)
 {
   return __builtin_shufflevector(a, b, LOWER_PAIRS);

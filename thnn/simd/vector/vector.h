@@ -10,7 +10,7 @@
 
 #include "simd/vector/template.h"
 
-/* Vectors of AVX2's size on another processor take several registers. */
+/* Vectors of AVX2's size; on a processor with shorter registers each takes several of them. */
 #if defined(THNN_WIDE_VECTORS)
 enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
 #elif defined(__AVX512F__)
@@ -128,7 +128,7 @@ INLINE void streamEnd(void)
 }
 #endif
 
-/* Copies a row that is too short for a call of memcpy to pay. */
+/* Copies a row that is too short to be worth a call of memcpy. */
 INLINE void copyRow(int64_t n, const real *x, real *y)
 {
   int64_t i = 0;
