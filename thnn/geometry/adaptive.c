@@ -14,7 +14,7 @@ THNNRange THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position
 {
   const float end = (float)(position + 1) / (float)output * (float)input;
   THNNRange region = {THNN_adaptiveMaxBegin(input, output, position), (int64_t)ceilf(end)};
-  /* Among large indices a float cannot tell neighbours apart. */
+  /* A float cannot tell neighbouring large indices apart, so that an end can be off. */
   if (region.end > input)
     region.end = input;
   if (region.end <= region.begin)
@@ -24,7 +24,10 @@ THNNRange THNN_adaptiveMaxRegion(int64_t input, int64_t output, int64_t position
 
 int64_t THNN_mostAdaptiveMaxLength(int64_t input, int64_t output)
 {
-  /* Four roundings may move an end by 4 * 2^-24 of the input, before it is rounded to an index. */
+  /* Each rounding moves an end by at most 2^-24 of the input before it becomes an index. There are
+   * three at either end, of the position, the quotient and the product; the two of the sizes move
+   * both ends in proportion, so that they lengthen a region by no more than two such parts. In all
+   * that is 8 * 2^-24. */
   enum { ERRORS = 1 << 21 };
   const int64_t most = input / output + input / ERRORS + 4;
   return most < input ? most : input;
@@ -48,7 +51,7 @@ THNNRegionSums THNN_adaptiveRegionSums(const THNNAdaptivePooling *pooling, bool 
   const int64_t *source = backward ? output : input, *result = backward ? input : output;
   memcpy(sums.source, source, sizeof sums.source);
   memcpy(sums.result, result, sizeof sums.result);
-  /* Rounding can lengthen a region by 1 at either end. */
+  /* Rounding to indices can lengthen a region by 1 at either end. */
   sums.mostRows = source[1] / result[1] + 2;
   if (input[2] % output[2] == 0) {
     sums.regular = (THNNRange){0, output[2]};

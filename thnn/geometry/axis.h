@@ -10,15 +10,16 @@
 
 enum { HEIGHT, WIDTH };
 
-/* Result i is position first + i*step; its tap j sees source index start + i*stride + j*apart and is
- * tap firstTap + j*tapStep of the kernel. */
+/* Result i is position first + i*step. Its j-th tap is tap firstTap + j*tapStep of the kernel, and
+ * sees source index start + i*stride + j*apart. */
 typedef struct Axis {
   int64_t results, first, step;
   int64_t source, start, stride;
   int64_t taps, firstTap, tapStep, apart;
 } Axis;
 
-/* The source indices from a result's first tap to its last, both included; it has a tap. */
+/* How many source indices a result spans, from the one that its first tap sees to that of its last
+ * tap, both included. It must have a tap. */
 static inline int64_t spanOf(const Axis *axis)
 {
   return THNN_extent(axis->taps, axis->apart);
@@ -32,9 +33,9 @@ static inline Axis forwardAxis(const THNNConvolution *g, int axis)
                 g->kernel[d], 0, 1, g->dilation[d]};
 }
 
-/* From the map to the image positions of residue class `phase` of the stride: position
- * q*stride + phase sees map index q + shift - j*dilation through tap least + j*stride. The stride or
- * the dilation is 1. */
+/* From the map to the image positions of residue class `phase` of the stride: position q*stride +
+ * phase sees map index q + shift - j*dilation through tap least + j*stride. The stride or the
+ * dilation is 1. */
 static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phase)
 {
   const int d = axis + 1;

@@ -48,7 +48,7 @@ THNN_PRIVATE void THNN_checkStepBiases(const char *function, int gates, const TH
 THNN_PRIVATE void THNN_checkStepGradients(const char *function, const THNNSteps *sizes,
                                           THNNShape gradOutput, THNNShape gradState);
 
-/* `times` times as many elements as `units`. */
+/* Checks that a tensor has `times` times as many elements as `units`. */
 THNN_PRIVATE void THNN_checkCellElements(const char *function, THNNShape shape, int times,
                                          THNNShape units);
 

@@ -62,8 +62,8 @@ static THNNConvolutionRun ordinaryRun(const THNNConvolution *geometry, int dimen
 
 /* ---- Runs of a transposed convolution --------------------------------------------------------
  *
- * These are computed from the ordinary description, whose image positions are the results, and whose
- * map is what they see. */
+ * These are computed from the ordinary description, whose image positions are the results, and
+ * whose map is what they see. */
 
 /* The taps that image positions of one residue class of the stride see: every tapStep-th from
  * firstTap. The j-th of them sees map index q + offset - j*tapImageStep from image position
@@ -301,8 +301,7 @@ double THNN_convolutionOperations(const THNNConvolution *geometry)
   return geometry->batch * THNN_convolutionWeights(geometry) * product(positions);
 }
 
-/* The products of one dimension of an ordinary convolution; those of the transposed one are the
- * same. */
+/* The products of one dimension of an ordinary convolution; the transposed one has equally many. */
 static double productsAlong(const THNNConvolution *geometry, int dimension)
 {
   int64_t inside = 0;

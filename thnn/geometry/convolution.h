@@ -10,7 +10,7 @@
  *
  * What flows backwards is a convolution too, from the map gradient to the image gradient. Its
  * description is that of THNN_convolutionTransposed, where image and map have traded places, taps
- * are met in the reverse order, and the stride is that of the image:
+ * are met in the reverse order, and the stride belongs to the image:
  *
  *   map[n][m][o] = sum over c, t of weight[c][m][last - t] * image[n][c][i]
  *                  where i*stride = o - pad + t*dilation has a solution i */
@@ -73,9 +73,9 @@ typedef struct THNNConvolutionRun {
   int64_t image, imageStep, tapImageStep;
 } THNNConvolutionRun;
 
-/* Cuts a dimension of the map into runs: in the middle one per residue class of the image's stride,
- * at either end one per set of taps that reach outside. Writes at most `room` runs; returns how
- * many there are. */
+/* Cuts a dimension of the map into runs: in the middle one for each residue class of the image's
+ * stride, and at either end one for each set of taps that see inside the image. Writes at most
+ * `room` runs; returns how many there are. */
 int64_t THNN_convolutionRuns(const THNNConvolution *geometry, int dimension,
                              THNNConvolutionRun *run, int64_t room);
 
@@ -108,33 +108,35 @@ int64_t THNN_convolutionStretch(const THNNConvolutionBoxes *boxes, const THNNCon
 double THNN_convolutionOperations(const THNNConvolution *geometry);
 double THNN_convolutionWeights(const THNNConvolution *geometry);
 
-/* Products per sample and pair of channels, one for each tap and map position that meet inside the
- * image; and the factor that one dimension contributes. */
+/* The number of products of a sample and a pair of planes, one for each tap and map position that
+ * meet inside the image; and the factor that one dimension contributes to it. */
 double THNN_convolutionProducts(const THNNConvolution *geometry);
 double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension);
 
 /* Sets the dilation to 1 where the kernel has one tap, so that nothing depends on it. */
 void THNN_dropUnusedDilation(THNNConvolution *geometry);
 
-/* Whether padding, stride or dilation of an ordinary convolution are so large that 64 bits might not
- * count the elements of a padded image. Only `gemm` is planned then, which pads nothing. */
+/* Whether padding, stride or dilation of an ordinary convolution are so large that 64 bits might
+ * not count the elements of a padded image. Only algorithms that pad nothing are planned then. */
 bool THNN_convolutionIsExtreme(const THNNConvolution *geometry);
 
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry);           /* per channel pair */
 int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per channel */
 int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per channel */
 
-/* 1x1 kernel, stride 1, no padding: map positions are image positions. */
+/* Whether the kernel has one tap, the stride is 1 and there is no padding, so that map positions
+ * are image positions. */
 THNN_PRIVATE bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
 
 /* Whether two descriptions are equal. */
 bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other);
 
-/* Every map position sees one element of each image plane: pointwise, or with any stride if it is
- * not the image's. */
+/* Whether every map position sees one element of each image plane, and that inside the image: a
+ * kernel of one tap, with any stride unless the convolution is transposed. */
 bool THNN_convolutionHasOneTap(const THNNConvolution *geometry);
 
-/* An ordinary convolution whose only map position sees each image element through a tap of its own. */
+/* Whether this is an ordinary convolution whose only map position sees each image element through a
+ * tap of its own. */
 bool THNN_convolutionIsLinear(const THNNConvolution *geometry);
 
 #endif

@@ -133,8 +133,8 @@ static void checkOutput(const THNNConvolutionArguments *a, const THNNConvolution
   THNN_elements(a->function, THNN_makeShape("output", 3, dimensions, size));
 }
 
-/* Checks that gradOutput has the output's sizes. Its batch may be larger than the input's: further
- * samples are ignored. */
+/* Checks that gradOutput has the output's sizes. Its batch may be larger than the input's; the
+ * additional samples are ignored. */
 static void checkGradOutput(const THNNConvolutionArguments *a, const THNNConvolution *g,
                             bool batched)
 {
@@ -283,7 +283,7 @@ static void readSide(const THNNGroupedArguments *a, THNNGroups *groups, bool ima
     size[i + 3 - nDimension] = shape.size[groups->batched + 1 + i];
 }
 
-/* Rejects an output of a transposed convolution that its input cannot have. */
+/* Rejects a size of a transposed convolution's output that its input cannot lead to. */
 static void checkFarSize(const THNNGroupedArguments *a, const THNNGroups *groups, int d)
 {
   const THNNConvolution *g = &groups->geometry;
@@ -305,8 +305,8 @@ static void checkFarSize(const THNNGroupedArguments *a, const THNNGroups *groups
                    groups->batched + 2 + d - (3 - groups->nDimension));
 }
 
-/* Sets the size of the map of an ordinary convolution, or holds its tensor against it. Returns
- * whether the kernel fits into the image. */
+/* Sets the size of the map of an ordinary convolution, which its tensor has to have if it is given.
+ * Returns whether the kernel fits into the image. */
 static bool setMapSize(const THNNGroupedArguments *a, THNNGroups *groups, int d)
 {
   THNNConvolution *g = &groups->geometry;

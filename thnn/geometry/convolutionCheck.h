@@ -34,7 +34,7 @@ typedef struct THNNGroupSettings {
   THNNScalar stride[3], before[3], after[3], dilation[3];
 } THNNGroupSettings;
 
-/* The settings that are in variables named as in the prototypes; `at` is the position of
+/* THNNGroupSettings from variables that are named as in the prototypes; `at` is the position of
  * `groups`. */
 #define THNN_GROUP_SETTINGS(at)                                                                    \
   THNN_SCALAR(groups, at),                                                                         \
@@ -48,20 +48,22 @@ typedef struct THNNGroupSettings {
         THNN_SCALAR(dilationW, (at) + 12)                                                          \
   }
 
-/* The arguments of a convolution in groups. What the function computes is THNN_NO_SHAPE; `sizes`
- * are those of the image or map that it computes, where they do not follow from the rest. */
+/* The arguments of a convolution in groups. The shape of what the function computes is
+ * THNN_NO_SHAPE; `sizes` are the sizes of an image or map that it computes, if they do not follow
+ * from the rest. */
 typedef struct THNNGroupedArguments {
   const char *function;
   bool transposed, flip;
   int nDimension;       /* spatial dimensions, or 0: those that the weight has */
   THNNShape image, map; /* those of the ordinary convolution */
   THNNShape weight, bias;
-  THNNShape target; /* the gradient of the input where it is added to */
+  THNNShape target; /* the gradient of the input, if the function adds to it */
   THNNScalar sizes[3];
   THNNGroupSettings settings;
 } THNNGroupedArguments;
 
-/* A checked convolution in groups. The padding after the image is in the sizes of the map. */
+/* A checked convolution in groups. The padding after the image shows only in the sizes of the
+ * map. */
 typedef struct THNNGroups {
   THNNConvolution geometry; /* one group, for all samples */
   int64_t groups;

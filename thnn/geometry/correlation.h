@@ -7,8 +7,9 @@
  * where i, p, t, spread, stride, pad and dilation have one value per dimension. Positions p for
  * which there is no such i inside the image add nothing.
  *
- * As a convolution has it, spread is 1. With image and map exchanged and the taps in reverse order
- * the sums are the same; there stride is 1, and spread is the convolution's stride. */
+ * The spread of a convolution as such is 1. If image and map are exchanged and the taps reversed,
+ * the sums are the same; then the stride is 1, and the spread is what the convolution's stride
+ * was. */
 #ifndef THNN_CORRELATION_H
 #define THNN_CORRELATION_H
 
@@ -21,7 +22,7 @@ typedef struct THNNCorrelation {
 
 THNNCorrelation THNN_correlation(const THNNConvolution *geometry);
 
-/* The map as the image, the image as the map: tap t is the geometry's tap `taps - 1 - t`. */
+/* The same sums with image and map exchanged. Tap t is the given geometry's tap taps - 1 - t. */
 THNNCorrelation THNN_correlationExchanged(const THNNConvolution *geometry);
 
 /* The positions that see inside the image through a tap: every spread-th of [begin, end), whose
@@ -41,7 +42,8 @@ static inline int64_t THNN_correlationIndex(const THNNCorrelation *correlation, 
  * the image; at most the kernel's size. */
 int64_t THNN_correlationTapStep(const THNNCorrelation *correlation, int dimension);
 
-/* 1x1 kernel, stride and spread 1, no padding: map positions are image positions. */
+/* Whether the kernel has one tap, stride and spread are 1 and there is no padding, so that map
+ * positions are image positions. */
 bool THNN_correlationIsPointwise(const THNNCorrelation *correlation);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "geometry/pooling.h"
 
-/* The regions, pool wide and at least one apart, must fit into the input with an element to
- * spare. */
+/* Checks that the regions, which are `pool` wide and begin at least one element apart, fit into the
+ * input with an element to spare. */
 static void checkRoom(const THNNFractionalArguments *a, int i, int64_t input)
 {
   const int64_t most = input - a->pool[i].value;
@@ -18,8 +18,8 @@ static void checkRoom(const THNNFractionalArguments *a, int i, int64_t input)
   THNN_reject(a->function, a->output[i].name, a->output[i].position, expected, found);
 }
 
-/* Checks that gradOutput has the output's sizes. It may have more planes; they are used in order,
- * those beyond the output's are ignored. */
+/* Checks that gradOutput has the output's sizes. It may have more planes than the output: its first
+ * planes are used, and the others are ignored. */
 static void checkBackward(const THNNFractionalArguments *a, const THNNFractional *f,
                           int64_t elements)
 {

@@ -11,7 +11,7 @@
 #include "geometry/pooling.h"
 #include "work/sizes.h"
 
-#define THNN_REAL_FLOAT /* loops over integers are the same for both types */
+#define THNN_REAL_FLOAT /* the loops over integers are the same for both real types */
 #include "simd/vector/template.h"
 
 bool THNN_areAllWithin(const THNNState *state, int64_t count, const int64_t *values, int64_t first,
@@ -78,8 +78,8 @@ int64_t THNN_elementOfTaps(const THNNPooledIndices *pooled, const int64_t *posit
   return element;
 }
 
-/* The least and the greatest tap of a window that are inside along a dimension, up to
- * THNN_LAST_TAP, in the dimension's byte of an index. */
+/* The least and the greatest tap of a window that see inside the input along a dimension, up to
+ * THNN_LAST_TAP, each in the dimension's byte of an index. */
 THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, int64_t position)
 {
   const THNNConvolution *g = pooled->context;
@@ -103,16 +103,16 @@ int64_t THNN_pooledElements(const THNNPooledIndices *pooled)
   return pooled->planes * pooled->slices * pooled->rows * pooled->length;
 }
 
-/* The number of planes that a run takes together, where each has few indices. A run has overhead
- * that equals listing LISTED_PER_RUN windows; the lists for more planes must not cost more than
- * they save. */
+/* The number of planes that a run takes together, where each has few indices. A run costs about as
+ * much as listing LISTED_PER_RUN windows: taking more planes together saves runs, but lists more
+ * windows, which must not cost more than it saves. */
 static int64_t planesOfRun(const THNNPooledIndices *pooled)
 {
   enum { LISTED_PER_RUN = 16 };
   const int64_t count = pooled->slices * pooled->rows * pooled->length;
   if (!pooled->near || count > THNN_DECODED)
     return 1;
-  /* Elements of the run's planes have numbers of 32 bits. */
+  /* The numbers of the elements of all the run's planes must fit 32 bits. */
   const int64_t most = minimum(THNN_DECODED / count, INT32_MAX / pooled->elements);
   int64_t planes = 1;
   while (planes < most && planes * planes * count < LISTED_PER_RUN * pooled->planes)
@@ -222,8 +222,8 @@ static void listColumns(const THNNPooledIndices *pooled, const THNNIndexRun *run
     copyWindows(plane, at, (THNNIndexWindow){.start = at * pooled->elements}, list);
 }
 
-/* Lists rows from the run's first one. Where slices are short, a row is a whole slice; where planes
- * are, there is one row, which adds nothing. */
+/* Lists rows from the run's first one. If slices are short, a row is a whole slice; if planes are
+ * short, there is one row, which adds nothing. */
 static void listRows(const THNNPooledIndices *pooled, const THNNIndexRun *run, THNNWindowList *list)
 {
   const int64_t slice = pooled->rows * pooled->length;
@@ -263,8 +263,7 @@ static THNNIndexWindows windowsOf(const THNNPooledIndices *pooled, const THNNInd
   return windows;
 }
 
-/* ---- One index after the other
- * ---------------------------------------------------------------- */
+/* ---- One index after the other --------------------------------------------------------------- */
 
 typedef struct Position {
   int64_t at[3];
@@ -318,8 +317,7 @@ void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run
   pooled->elementsOf(&windows, run->index[0], run->index[1], room->nearElement);
 }
 
-/* ---- Checking
- * --------------------------------------------------------------------------------- */
+/* ---- Checking -------------------------------------------------------------------------------- */
 
 /* The tensor that is checked. */
 typedef struct Values {

@@ -63,9 +63,9 @@ struct THNNPooledIndices {
   int64_t elements;                     /* number of elements in an input plane */
   /* Plain indices are numbers of elements, from 1; with `optional`, 0 means no element. */
   bool optional;
-  /* For other indices; NULL for plain ones. The number, from 0, of the element that the index of
-   * the window at `position` (depth first) names, or THNN_NO_ELEMENT, or THNN_BAD_INDEX. `second`
-   * is the value in the tensor's second half. */
+  /* NULL for plain indices. For others, returns the number, from 0, of the element that the index
+   * of the window at `position` (depth first) names, or THNN_NO_ELEMENT, or THNN_BAD_INDEX.
+   * `second` is the value in the tensor's second half. */
   int64_t (*element)(const THNNPooledIndices *pooled, const int64_t *position, int64_t index,
                      int64_t second);
   /* Check and decode many indices. If areInside returns false, `element` decides about each index.
@@ -95,7 +95,8 @@ int64_t THNN_elementOfTaps(const THNNPooledIndices *pooled, const int64_t *posit
                            int64_t second);
 THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, int64_t position);
 bool THNN_someWindowIsOutside(const THNNConvolution *geometry);
-/* Whether 32 bits hold the numbers of all elements and the places of all taps, inside or not. */
+/* Whether 32 bits hold the numbers of all elements, and the positions of all taps, even of those
+ * that see outside the input. */
 bool THNN_tapsAreNear(const THNNConvolution *geometry);
 
 /* The first run of slices [slice, slice + slices), counted over all planes, and the next one, for

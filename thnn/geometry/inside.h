@@ -6,7 +6,8 @@
 #include "simd/range.h"
 #include "work/sizes.h"
 
-/* The elements from the first of `count` indices to the last, both included. */
+/* The number of elements from the first of `count` indices to the last, both included; indices are
+ * `step` apart. */
 static inline int64_t THNN_extent(int64_t count, int64_t step)
 {
   return (count - 1) * step + 1;

@@ -3,7 +3,7 @@
 static const char *const layouts[2] = {"[batch x] planes x height x width",
                                        "[batch x] planes x depth x height x width"};
 
-/* Reflection can reach no farther than the other end of the input. */
+/* Checks that a reflection reaches no farther than the other end of the input. */
 static void checkReach(const THNNPaddingArguments *a, THNNScalar scalar, int64_t input)
 {
   if (a->mode == THNN_PADDING_REFLECTION)

@@ -54,7 +54,7 @@ static int64_t outputSize(const THNNConvolution *g, int dimension, bool ceilMode
   const int64_t stride = g->stride[dimension];
   const int64_t output = 1 + (ceilMode ? ceilDivide(room, stride) : floorDivide(room, stride));
   /* Without any padding, the last window may begin outside if the stride is larger than the kernel:
-   * sizes are those of the original. */
+   * sizes are those of the original library. */
   const bool beyond = (output - 1) * stride >= g->input[dimension] + g->pad[dimension];
   return padded && beyond ? output - 1 : output;
 }

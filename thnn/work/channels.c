@@ -5,9 +5,10 @@
 enum {
   SHORT_PLANE = 24,     /* shorter planes are joined to rows */
   ROW = 512,            /* rows join outer indices up to about this length */
-  ROW_SPAN = 2048,      /* columns whose sums stay in the first-level cache */
-  MOST_ROW_BLOCKS = 64, /* limit on blocks of rows: each has sums for every column */
-  PLANE_BLOCK = 1 << 15 /* elements: as doubles, those of two tensors fit the second-level cache */
+  ROW_SPAN = 2048,      /* columns of a span, whose sums stay in the first-level cache */
+  MOST_ROW_BLOCKS = 64, /* most blocks of rows: each has sums for every column */
+  PLANE_BLOCK = 1 << 15 /* elements of a block: as doubles, those of two tensors fit the
+                         * second-level cache */
 };
 
 THNNChannels THNN_cutChannels(int64_t outer, int64_t channels, int64_t inner)

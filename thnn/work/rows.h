@@ -18,13 +18,14 @@
 
 typedef struct THNNRowShares {
   int count;
-  int64_t together; /* neighbouring rows in one share: threads do not write to one cache line */
+  int64_t together; /* neighbouring rows in one share, so that few cache lines are written by two
+                     * threads */
 } THNNRowShares;
 
 static inline THNNRowShares THNN_shareRows(const THNNState *state, int64_t updates, int64_t columns,
                                            size_t elementSize)
 {
-  const int64_t rowBytes = columns * (int64_t)elementSize, lines = 256;
+  const int64_t rowBytes = columns * (int64_t)elementSize, lines = 256; /* bytes of four lines */
   THNNRowShares shares;
   shares.count = THNN_threads(state, updates, (double)updates * (double)columns);
   shares.together = rowBytes < lines ? lines / rowBytes : 1;

@@ -23,7 +23,7 @@ static inline void *THNN_take(Scratch *scratch, int64_t count, size_t size)
   return area;
 }
 
-/* One of several blocks of `bytes` bytes, which follow each other: that of a thread. */
+/* A thread's block, out of several blocks of `bytes` bytes that follow each other. */
 static inline Scratch THNN_scratchOf(void *memory, size_t bytes, int thread)
 {
   return (Scratch){.base = (char *)memory + (size_t)thread * bytes};

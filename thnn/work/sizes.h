@@ -60,16 +60,16 @@ static inline bool sameNumbers(int count, const int64_t *a, const int64_t *b)
   return count < 1 || memcmp(a, b, (size_t)count * sizeof *a) == 0;
 }
 
-/* The length of nearly equal blocks that `size` is cut into: at most `limit`, and a multiple of
- * `unit` where that fits. */
+/* The length of the nearly equal blocks that `size` is cut into: at most `limit`, and a multiple of
+ * `unit` unless that would exceed `limit` or `size`. */
 static inline int64_t evenBlock(int64_t size, int64_t limit, int64_t unit)
 {
   const int64_t block = roundUp(divideUp(size, divideUp(size, limit)), unit);
   return minimum(block, minimum(size, limit));
 }
 
-/* How many pieces to cut each of `parts` parts into, at most `most`, so that all threads have the
- * same number of pieces. */
+/* The smallest number of pieces to cut each of `parts` parts into so that all threads get equally
+ * many pieces; `most` if no number up to that does. */
 static inline int64_t evenCuts(int64_t parts, int64_t most, int64_t threads)
 {
   int64_t cuts = 1;

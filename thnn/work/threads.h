@@ -12,7 +12,7 @@
 #include "simd/range.h"
 
 /* The number of threads for `blocks` independent blocks that take about `operations` arithmetic
- * operations or memory accesses together: 1 when waking the pool would cost more than it saves, or
+ * operations or memory accesses together: 1 if waking the pool would cost more than it saves, and
  * in a forked child. */
 int THNN_threads(const THNNState *state, int64_t blocks, double operations);
 

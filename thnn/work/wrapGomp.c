@@ -79,7 +79,8 @@ static void *pass(void *data)
   return NULL;
 }
 
-/* Waits until the kernel has let go of a joined thread, which still counts against the limit. */
+/* Waits until the kernel has let go of a joined thread: until then it counts against the limit on
+ * threads. Gives up after PATIENCE turns. */
 static void waitUntilGone(const Trial *trial)
 {
 #ifdef __linux__
@@ -100,7 +101,7 @@ static int tryThreads(Trial *trials, int wanted)
   initializeAttributes(&attributes);
   sigset_t all, before;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's threads get all signals */
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* so that signals go to the program's own threads */
   pthread_mutex_lock(&gate);
   int made = 0;
   while (made < wanted) {
@@ -119,8 +120,9 @@ static int tryThreads(Trial *trials, int wanted)
   return made;
 }
 
-/* The largest team of at most `wanted` threads that can be created, the calling one included, with
- * room left for the memory that libgomp allocates. */
+/* The largest team of at most `wanted` threads that can be created, the calling one included. The
+ * trial holds FOR_LIBGOMP bytes and 1 kB for each thread, so that as much is left for libgomp's own
+ * allocations. */
 static int largestTeam(int wanted)
 {
   enum { FOR_LIBGOMP = 1 << 18 };
@@ -154,7 +156,8 @@ static void readLimits(Limits *limits)
 }
 
 /* Whether a team of `size` threads can be created without a trial: the last trial created all that
- * it asked for, and memory is not limited. Otherwise what is left may change at any time. */
+ * it asked for, and memory is not limited. If the trial fell short, or memory is limited, what is
+ * left may change at any time. */
 static bool isPlenty(int size, const Limits *limits)
 {
   return size <= team.granted && team.granted == team.asked &&
