@@ -3,7 +3,8 @@
  *   weight   nOutputPlane x (nInputPlane / groups) x [[kT x] kH x] kW
  *   output   [batch x] nOutputPlane x [[outputDepth x] outputHeight x] outputWidth
  * outputWidth is (width + padLeft + padRight - (dilationW (kW - 1) + 1)) / dW + 1, rounded down.
- * With `flip`, tap i of a kernel is its element kW - 1 - i, and likewise in the other dimensions. */
+ * With `flip`, tap i of a kernel is its element kW - 1 - i, and likewise in the other
+ * dimensions. */
 
 #include "generic/convolution/grouped.h"
 

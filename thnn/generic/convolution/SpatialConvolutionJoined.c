@@ -1,5 +1,5 @@
 /* 2-D convolution with what follows it in a network: a sum with a tensor, as of a residual block,
- * and ReLU. The numbers are those of SpatialDilatedConvolution, THTensor_cadd and Threshold, one
+ * and ReLU. The results are those of SpatialDilatedConvolution, THTensor_cadd and Threshold, one
  * after the other. */
 #include "generic/convolution/checks.h"
 #include "generic/convolution/module.h"

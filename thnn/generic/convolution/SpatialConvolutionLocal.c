@@ -15,12 +15,12 @@
 #include "work/sizes.h"
 
 #ifdef THNN_ONCE
-/* Checks the weight and returns the number of output planes. An input of other planes than those of
- * a weight that is right otherwise is what is rejected. */
+/* Checks the weight and returns the number of output planes. If the weight fits the other arguments
+ * except for its number of input planes, the input is rejected rather than the weight. */
 static int64_t checkedPlanes(const char *function, THNNShape input, THNNShape weight,
                              const int64_t *output, const int64_t *window)
 {
-  const int planes = input.nDimension == 4; /* their dimension */
+  const int planes = input.nDimension == 4; /* the input's dimension of planes */
   if (weight.nDimension == 3) {
     const int64_t positions = THNN_product(2, output), elements = THNN_product(3, window);
     const int64_t taps = THNN_product(2, window + 1);
@@ -156,8 +156,8 @@ typedef struct Cut {
   size_t packedBytes, threadBytes;
 } Cut;
 
-/* What a thread multiplies, windows and elements of each sample of a product, and where it packs
- * them. */
+/* A thread's scratch: the windows and the output elements of each sample of a product, and where
+ * the product packs its operands. */
 typedef struct Areas {
   real *windows, *elements;
   void *packing;
@@ -191,7 +191,7 @@ static Cut cutWork(const THNNState *state, const THNNConvolution *g, int64_t pla
   Scratch needed = {0};
   layOut(g, &cut, &needed);
   cut.threadBytes = needed.used;
-  /* Weights come from memory, and a product takes as long as reading them. */
+  /* Weights come from memory, so that a product takes as long as reading them. */
   cut.threads = THNN_blasThreads(state, tasks(g, &cut),
                                  (double)g->batch * (double)g->inputPlanes * (double)tapsOf(g) *
                                      (double)g->outputPlanes * (double)positionsOf(g) / 2);
@@ -280,7 +280,7 @@ static int64_t planeTasks(const THNNConvolution *g, const Cut *cut)
          ((g->batch + cut->samples - 1) / cut->samples);
 }
 
-/* Input planes in a group: as few as give windows of 64 elements, or all of them. */
+/* Input planes in a group: as few as make windows of 64 elements, or all of them. */
 static int64_t groupPlanes(const THNNConvolution *g)
 {
   const int64_t wanted = (64 + tapsOf(g) - 1) / tapsOf(g);

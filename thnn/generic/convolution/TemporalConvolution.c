@@ -36,7 +36,7 @@ THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape i
   const int64_t window[] = {kW.value, frames.inputSize};
   THNN_checkDimensions(function, weight, 2, 2, "outputFrameSize x (kW * inputFrameSize)");
   const int64_t columns = weight.size[1];
-  if (columns != THNN_product(2, window) && columns % kW.value == 0) /* the frames do not fit */
+  if (columns != THNN_product(2, window) && columns % kW.value == 0) /* the frames' size differs */
     THNN_checkSize(function, input, batched + 1, columns / kW.value, "inputFrameSize");
   THNN_checkSize(function, weight, 1, THNN_product(2, window), "kW * inputFrameSize");
   THNN_checkBlasSizes(function, weight);
@@ -158,7 +158,7 @@ static void correlateWindows(const THNNState *state, const THNNFrames *frames, i
                            frames->gradientFrames * frames->outputSize, gradWeight, room);
 }
 
-/* Computes the same for a larger gradWeight, which gemm is better at. */
+/* Computes the same for a larger gradWeight, for which gemm is faster. */
 static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
                             const real *input, const real *gradOutput, real scale, real *gradWeight,
                             THNNRoom room)
@@ -240,7 +240,7 @@ static THNNRoom roomOfPhases(RoomOfPhase *room, const THNNState *state, const TH
                                   room(state, frames, window, phaseOf(frames, kW, dW, last).count));
 }
 
-/* The room for convolveSample, with a branch for each of its branches. */
+/* The room for convolveSample; the branches correspond to its branches. */
 static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, int64_t kW,
                              int64_t dW)
 {

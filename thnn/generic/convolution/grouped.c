@@ -1,4 +1,3 @@
-
 #include "generic/convolution/grouped.h"
 
 #include "generic/convolution/engine/algorithm.h"
@@ -101,7 +100,7 @@ static bool rearranges(const THNNGroupedPlan *plan)
   return plan->groups.flip || (plan->planewise && plan->groups.geometry.outputPlanes > 1);
 }
 
-/* The areas of the scratch, of which each thread has the last three. */
+/* The areas of the scratch; each thread has the last three of its own. */
 typedef struct Areas {
   real *weight, *bias;
   real *source; /* a copy of the source, or of the image */
@@ -200,7 +199,8 @@ static void chooseSamples(THNNGroupedPlan *plan)
   const int64_t room = (int64_t)plan->state.workspaceLimit / 2;
   const int64_t several = evenSamples(batch, room / sampleBytes);
   const double alone = plan->cost;
-  /* Joined planes have no cost: in a chunk that stays in a cache, adding takes no memory access. */
+  /* The cost of joined planes does not depend on the chunk. One sample is best: its results stay in
+   * a cache until they are added. */
   if (plan->planewise || several == 1)
     return;
   planUnit(plan, several);
@@ -208,10 +208,12 @@ static void chooseSamples(THNNGroupedPlan *plan)
     planUnit(plan, 1);
 }
 
-/* Lets threads share the units, or the work of each, by what leaves fewer of them idle. */
+/* Lets threads share the units, or the work within each unit, whichever leaves fewer threads
+ * idle. */
 static void chooseThreads(THNNGroupedPlan *plan, const THNNState *state)
 {
-  enum { ENOUGH_UNITS = 4 }; /* for each thread: the last ones to finish wait little */
+  /* Units for each thread, so that threads that finish early wait little. */
+  enum { ENOUGH_UNITS = 4 };
   const THNNGroups *groups = &plan->groups;
   const THNNConvolution *g = &groups->geometry;
   const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
@@ -243,7 +245,8 @@ static THNNConvolutionPart partOf(const THNNGroups *groups, THNNConvolutionResul
                                                        : THNN_CONVOLUTION_FORWARD;
 }
 
-/* `state` may be NULL. With `add`, what results hold is added to. */
+/* Plans one part of a convolution in groups. `state` may be NULL. With `add`, results are added to
+ * what is there. */
 static void prepare(THNNGroupedPlan *plan, const THNNState *state, const THNNGroups *groups,
                     THNNConvolutionPart part, bool add)
 {

@@ -3,7 +3,7 @@
  * (planewise/); all others go to the engine, group by group.
  *
  * A group's planes are contiguous in a sample, but not from sample to sample. The engine gets the
- * samples one by one, or several in dense copies of the group's planes, as is expected to be
+ * samples one by one, or several in dense copies of the group's planes, whichever is expected to be
  * faster. */
 #ifndef THNN_CONVOLUTION_GROUPED_H
 #define THNN_CONVOLUTION_GROUPED_H
@@ -15,14 +15,16 @@
 #include "generic/convolution/planewise/connected.h"
 #include "geometry/convolutionCheck.h"
 
-/* How one part of a convolution in groups is computed. It is not copied once it is prepared, since
- * the engine's plan refers to the state in it. */
+/* How one part of a convolution in groups is computed. A unit is one group of one chunk of the
+ * batch, or all groups of a chunk if it is planewise. A prepared plan must not be copied, since the
+ * engine's plan refers to the state in it. */
 typedef struct THNNGroupedPlan {
   THNNGroups groups;
   THNNConvolutionPart part;
-  bool add;                /* results are added to */
+  bool add;                /* results are added to what is there */
   bool planewise;          /* all groups together, plane by plane */
-  bool copiesSource;       /* a chunk of the source (of image and map) is copied to scratch */
+  bool copiesSource;       /* a chunk of what is read is copied to scratch: of the source, or for
+                            * gradients of weights of both sides */
   bool copiesResult;       /* a chunk of the result is computed in scratch */
   int64_t samples, chunks; /* samples in a chunk, and chunks of the batch */
   int threads;             /* threads among which units are divided; 1: threads share each unit */
@@ -30,7 +32,7 @@ typedef struct THNNGroupedPlan {
   THNNState state;         /* the settings that units are planned by */
   THNNPlaneJoins joins;    /* the joins of a chunk, if planewise */
   THNNConvolutionPlan convolution; /* the convolution of one group in a chunk */
-  double cost;                     /* expected time, in cycles of one core; 0 if planewise */
+  double cost;                     /* expected time, in cycles of one core */
   size_t scratchBytes;
 } THNNGroupedPlan;
 

@@ -4,13 +4,13 @@
 #include "work/scratch.h"
 #include "work/threads.h"
 
-/* What a block begins with; the weights are behind it. */
+/* What a block begins with; the weights follow it. */
 typedef struct KeptConvolution {
   THNNKept head;
   THNNConvolution geometry;
   const real *weight; /* its address stands for its contents */
-  int threads;        /* that a call may use, by which the plan was made */
-  THNNState state;    /* that the plan refers to */
+  int threads;        /* threads that a call may use, for which the plan was made */
+  THNNState state;    /* the settings, to which the plan refers */
   THNNConvolutionPlan plan;
 } KeptConvolution;
 
@@ -20,7 +20,7 @@ static int threadsOf(const THNNState *state)
   return THNN_threads(state, INT64_MAX, (double)INT64_MAX);
 }
 
-/* What the state keeps for a convolution; NULL where that is nothing, or something else. */
+/* What the state keeps for this convolution; NULL if it keeps nothing, or that of another one. */
 static const KeptConvolution *find(const THNNState *state, const THNNConvolution *geometry,
                                    THNNConvolutionPart part, THTensor *weight)
 {
@@ -47,7 +47,8 @@ const THNNConvolutionPlan *THNN_(kept_prepare)(THNNConvolutionPlan *room, bool *
     return &kept->plan;
   THNN_(engine_prepareKept)(room, state, geometry, part);
   *leaves = !kept;
-  /* Neither the choice of the algorithm nor what it makes of weights depends on threads. */
+  /* A new plan for other threads can use the kept weights: neither the choice of the algorithm nor
+   * what it makes from the weights depends on threads. */
   room->kept = kept ? kept->plan.kept : NULL;
   return room;
 }

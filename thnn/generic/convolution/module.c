@@ -4,7 +4,7 @@
 #include "generic/convolution/kept.h"
 #include "geometry/convolutionCheck.h"
 
-/* The pass that makes the map, or the image, from the other one. */
+/* The pass that computes the image from the map if `image` is true, else the map from the image. */
 static THNNConvolutionPart passTo(bool image)
 {
   return image ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;

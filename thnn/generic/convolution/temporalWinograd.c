@@ -6,7 +6,8 @@
  * Here weights[coefficient] is a matrix of `resultSize` x `sourceSize`. The inverse transform of a
  * tile's four sums gives its two results.
  *
- * A task is a block of tiles, or with fewer blocks than threads a part of the reals of its results. */
+ * A task is a block of tiles. If there are fewer blocks than threads, the reals of a block's
+ * results are cut into parts, and a task is one part. */
 #include "generic/convolution/temporalWinograd.h"
 
 #include "generic/shared/matrix.h"
@@ -54,7 +55,7 @@ static int threadsFor(const Temporal *of)
                       (double)of->batch * (double)of->results * (double)matrixElements(of) / 4);
 }
 
-/* The room in which a thread packs the operands of a block. */
+/* The room in which a thread packs the operands of a block's products. */
 static THNNRoom productRoom(const Temporal *of)
 {
   THNNRoom room =
@@ -102,8 +103,8 @@ static size_t sharedBytes(const Temporal *of)
   return scratch.used;
 }
 
-/* Whether it is worth while: with small frames, or few, the transforms and packing take longer than
- * the multiplications that they save. */
+/* Whether the algorithm is worthwhile: with small frames, or few, the transforms and packing take
+ * longer than the multiplications that they save. */
 static bool pays(const Temporal *of)
 {
   enum { LEAST_SIZE = 64, LEAST_TILES = 24 };

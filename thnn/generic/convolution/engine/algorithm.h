@@ -13,27 +13,27 @@
 /* Number of blocks of work that keeps a handful of threads evenly busy. */
 enum { ENOUGH_BLOCKS = 8 };
 
-/* A matrix operand of more bytes than this is far: it does not stay in a core's own caches between two
- * uses, so that each use fetches it again. */
+/* A matrix operand of more bytes than this is far: it does not stay in a core's own caches between
+ * two uses, so that each use fetches it again. */
 enum { FAR_OPERAND_BYTES = 4 << 20 };
 
-/* What a pass reads and writes. The backward pass to the image is the forward pass of the transposed
- * convolution, whose image is the map gradient. */
+/* What a pass reads and writes. The backward pass to the image is the forward pass of the
+ * transposed convolution, whose image is the map gradient. */
 typedef struct Operands {
   const real *image;
   /* forward */
   const real *weight, *bias; /* bias may be NULL */
-  const void *kept;          /* what the algorithm made of the weights, or NULL */
+  const void *kept;          /* what the algorithm has made from the weights, or NULL */
   real *map;
-  Finish finish; /* of the map */
+  Finish finish; /* what is done to the map's results */
   /* backward to the weight */
   const real *gradMap;
   accreal scale;
   real *gradWeight, *gradBias; /* gradBias may be NULL */
 } Operands;
 
-/* What the things that algorithms count cost at the instruction set in use; in reproducible calls those
- * of AVX2 on every processor. */
+/* What the things that algorithms count cost at the instruction set in use. Reproducible calls take
+ * the costs of AVX2 on every processor, so that they choose the same algorithms. */
 static inline const Costs *costsInUse(void)
 {
 #if defined(THNN_REPRODUCIBLE)
@@ -45,7 +45,7 @@ static inline const Costs *costsInUse(void)
 #endif
 }
 
-/* Sets the cost of a plan, from what it counts of each thing that has a cost. */
+/* Sets the cost of a plan from how often it does each of the things that have a cost. */
 static inline void setCost(AlgorithmPlan *plan, int things, const double *costs,
                            const double *counts)
 {
@@ -60,11 +60,11 @@ static inline void setCost(AlgorithmPlan *plan, int things, const double *costs,
  * own plan. Returns whether the algorithm applies and fits into the state's workspace limit. */
 typedef bool AlgorithmPlanner(AlgorithmPlan *plan);
 
-/* Computes a pass. Returns false where results are not finite and another algorithm has to compute
- * them, of which only rows with the flag TRIES make use. `scratch` is aligned to 64 bytes. */
+/* Computes a pass. Returns false if results are not finite and another algorithm has to compute
+ * them; only rows with the flag TRIES may do that. `scratch` is aligned to 64 bytes. */
 typedef bool AlgorithmRunner(const AlgorithmPlan *plan, const Operands *of, void *scratch);
 
-/* Makes of the weights what the runner is given as `kept`. `scratch` is as for the runner. */
+/* Makes what the runner is given as `kept` from the weights. `scratch` is as for the runner. */
 typedef void AlgorithmKeeper(const AlgorithmPlan *plan, const real *weight, void *kept,
                              void *scratch);
 
@@ -74,7 +74,7 @@ typedef struct Algorithm {
   AlgorithmPlanner *plan;
   AlgorithmRunner *run;
   AlgorithmKeeper *keep; /* NULL: it keeps nothing */
-  int passes;            /* those that it computes */
+  int passes;            /* the passes that it computes, a bit for each */
   int family;            /* the algorithm of the public interface that it belongs to */
   int flags;
 } Algorithm;

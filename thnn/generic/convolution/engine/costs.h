@@ -11,7 +11,8 @@
 /* clang-format off */
 enum {
   POINTWISE_SINGLE, /* one image plane at one position, with the only vector of map planes */
-  POINTWISE_PRODUCT, /* one image plane at one position, with one of several vectors of map planes */
+  /* one image plane at one position, with one of several vectors of map planes */
+  POINTWISE_PRODUCT,
   POINTWISE_PACKED_BYTE, /* packing a byte of the image */
   POINTWISE_STORED, /* storing a vector of the map */
   POINTWISE_LINE, /* a line of positions that are not contiguous, in one image plane */
@@ -56,7 +57,8 @@ enum {
   DIRECT_WEIGHT_CHAIN_LINE, /* listing a line of positions for a chain */
   DIRECT_WEIGHT_BYTE, /* transposing a byte of the map gradient */
   DIRECT_WEIGHT_VECTOR, /* transposing a vector of the map gradient */
-  DIRECT_WEIGHT_SPREAD_VECTOR, /* transposing a vector of a gradient with a spread, whose boxes are larger */
+  /* transposing a vector of a gradient with a spread, whose boxes are larger */
+  DIRECT_WEIGHT_SPREAD_VECTOR,
   DIRECT_WEIGHT_STREAMED_LINE, /* one tap: fetching a cache line of the image more than once */
   DIRECT_WEIGHT_BIAS_BYTE, /* summing up a byte of the image, box by box */
   DIRECT_WEIGHT_BIAS_APART_BYTE, /* summing up a byte of the image apart from the boxes */
@@ -64,7 +66,8 @@ enum {
   DIRECT_WEIGHT_PADDED_LINE, /* a line of a padded box */
   DIRECT_WEIGHT_PADDED_VECTOR, /* a vector of such a line */
   DIRECT_WEIGHT_WEIGHT, /* adding an element to the weight gradient */
-  DIRECT_WEIGHT_REVERSED_WEIGHT, /* adding an element to the weight gradient one by one, sides exchanged */
+  /* adding an element to the weight gradient one by one, sides exchanged */
+  DIRECT_WEIGHT_REVERSED_WEIGHT,
   DIRECT_WEIGHT_COSTS
 };
 
@@ -87,7 +90,8 @@ enum {
 enum {
   LINES_WEIGHT_PRODUCT, /* a vector of a row, with a plane of a tile */
   LINES_WEIGHT_BAND, /* a row of a band, with a tile of planes */
-  LINES_WEIGHT_FLAT_PRODUCT, /* as `product`, with an image that is read in place, where loads cross cache lines */
+  /* as `product`, with an image that is read in place, where loads cross cache lines */
+  LINES_WEIGHT_FLAT_PRODUCT,
   LINES_WEIGHT_FLAT_BAND, /* as `band`, with such an image */
   LINES_WEIGHT_TILE_VECTOR, /* a vector, for a tile of rows and planes */
   LINES_WEIGHT_TILE_PART, /* a partial vector, for a tile of rows and planes */
@@ -105,7 +109,8 @@ enum {
   PACKED_PRODUCTS_PRODUCT, /* a weight with a vector of positions */
   PACKED_PRODUCTS_BLOCK, /* fetching a weight for a block of positions */
   PACKED_PRODUCTS_FAR_BYTE, /* fetching a byte of far weights */
-  PACKED_PRODUCTS_FAR_TRANSPOSED_BYTE, /* fetching a byte of far weights of a transposed convolution */
+  /* fetching a byte of far weights of a transposed convolution */
+  PACKED_PRODUCTS_FAR_TRANSPOSED_BYTE,
   PACKED_PRODUCTS_NEAR_BYTE, /* packing a byte of a near operand */
   PACKED_PRODUCTS_IMAGE_BYTE, /* packing a byte of a far image */
   PACKED_PRODUCTS_STORED_BYTE, /* storing a byte of the map */
@@ -193,7 +198,8 @@ enum {
   WINOGRAD4_PARTIAL, /* vectors that a row's partial one adds */
   WINOGRAD4_KEPT_PRODUCT, /* factor of a product with kept weights */
   WINOGRAD4_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
-  WINOGRAD4_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  /* fetching a byte of kept weights from memory, in a network of many layers */
+  WINOGRAD4_KEPT_BYTE,
   WINOGRAD4_COSTS
 };
 
@@ -220,18 +226,21 @@ enum {
   WINOGRAD25_PARTIAL, /* vectors that a row's partial one adds */
   WINOGRAD25_KEPT_PRODUCT, /* factor of a product with kept weights */
   WINOGRAD25_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
-  WINOGRAD25_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  /* fetching a byte of kept weights from memory, in a network of many layers */
+  WINOGRAD25_KEPT_BYTE,
   WINOGRAD25_COSTS
 };
 
 enum {
-  WINOGRAD_WEIGHT25_PRODUCT, /* a coefficient of a tile, with one of several vectors of map planes */
+  /* a coefficient of a tile, with one of several vectors of map planes */
+  WINOGRAD_WEIGHT25_PRODUCT,
   WINOGRAD_WEIGHT25_SINGLE, /* a coefficient of a tile, with the only vector of map planes */
   WINOGRAD_WEIGHT25_BLOCK, /* a coefficient of a vector of map planes: fetching a block's sums */
   WINOGRAD_WEIGHT25_SOURCE, /* transforming a vector of tiles of the image */
   WINOGRAD_WEIGHT25_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD_WEIGHT25_GRADIENT_TILE, /* transforming a tile of a vector of map planes */
-  WINOGRAD_WEIGHT25_GRADIENT_SEGMENT, /* transforming a segment of tiles of a vector of map planes */
+  /* transforming a segment of tiles of a vector of map planes */
+  WINOGRAD_WEIGHT25_GRADIENT_SEGMENT,
   WINOGRAD_WEIGHT25_RESULT, /* transforming a vector of sums */
   WINOGRAD_WEIGHT25_PARTIAL, /* vectors that a row's partial one adds */
   WINOGRAD_WEIGHT25_COSTS
@@ -247,18 +256,21 @@ enum {
   WINOGRAD42_PARTIAL, /* vectors that a row's partial one adds */
   WINOGRAD42_KEPT_PRODUCT, /* factor of a product with kept weights */
   WINOGRAD42_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
-  WINOGRAD42_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  /* fetching a byte of kept weights from memory, in a network of many layers */
+  WINOGRAD42_KEPT_BYTE,
   WINOGRAD42_COSTS
 };
 
 enum {
-  WINOGRAD_WEIGHT42_PRODUCT, /* a coefficient of a tile, with one of several vectors of map planes */
+  /* a coefficient of a tile, with one of several vectors of map planes */
+  WINOGRAD_WEIGHT42_PRODUCT,
   WINOGRAD_WEIGHT42_SINGLE, /* a coefficient of a tile, with the only vector of map planes */
   WINOGRAD_WEIGHT42_BLOCK, /* a coefficient of a vector of map planes: fetching a block's sums */
   WINOGRAD_WEIGHT42_SOURCE, /* transforming a vector of tiles of the image */
   WINOGRAD_WEIGHT42_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD_WEIGHT42_GRADIENT_TILE, /* transforming a tile of a vector of map planes */
-  WINOGRAD_WEIGHT42_GRADIENT_SEGMENT, /* transforming a segment of tiles of a vector of map planes */
+  /* transforming a segment of tiles of a vector of map planes */
+  WINOGRAD_WEIGHT42_GRADIENT_SEGMENT,
   WINOGRAD_WEIGHT42_RESULT, /* transforming a vector of sums */
   WINOGRAD_WEIGHT42_PARTIAL, /* vectors that a row's partial one adds */
   WINOGRAD_WEIGHT42_COSTS
@@ -270,7 +282,8 @@ enum {
 };
 
 enum {
-  GROUPS_COPIED, /* an element that is copied or added: a load and a store, of which caches hold one */
+  /* an element that is copied or added: a load and a store, of which caches hold one */
+  GROUPS_COPIED,
   GROUPS_COSTS
 };
 

@@ -4,13 +4,14 @@
 
 /* ---- The table -------------------------------------------------------------------------------
  *
- * A row is an algorithm: its file; the passes that it computes; the public name that it belongs to;
- * what keeps what it makes of the weights; and what else there is to know before it is asked:
+ * A row is an algorithm: its file; the passes that it computes; the algorithm of the public
+ * interface that it belongs to; whether it can keep what it makes from the weights; and what the
+ * engine has to know before it asks the algorithm:
  *
  *   LINEAR        it is for the one map position of a linear layer only
  *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
  *   NOT_LINEAR    it is not for linear layers
- *   TRIES         it may find that its results are not finite: another algorithm is planned beside it
+ *   TRIES         it may find that its results are not finite: another one is planned beside it
  *
  * Where two expect the same cost, the upper one is taken. gemm always applies. */
 enum {
@@ -70,15 +71,16 @@ enum { ROWS = sizeof algorithms / sizeof *algorithms };
 
 /* ---- Choosing --------------------------------------------------------------------------------
  *
- * Each algorithm estimates its cost; the cheapest is taken. What the things that it counts cost is in
- * costs.c, which benchmarks/fit.py writes. */
+ * Each algorithm estimates its cost; the cheapest is taken. What the things that it counts cost is
+ * in costs.c, which benchmarks/fit.py writes. */
 
 /* What decides about a row before its algorithm is asked. */
 typedef struct Conditions {
-  const char *row; /* its name is asked for, or NULL */
-  int family;      /* otherwise this one is, or none */
+  const char *row; /* the name of the row that is asked for, or NULL */
+  int family;      /* otherwise the family that is asked for, or none */
   bool extreme, linear;
-  bool exclusive; /* only the family is considered, and gemm in case that it does not apply */
+  bool exclusive; /* beside the family, only gemm is considered, in case the family does not
+                   * apply */
 } Conditions;
 
 static Conditions conditionsOf(const THNNConvolution *geometry, const THNNState *state,
@@ -118,13 +120,13 @@ static bool planRow(const Algorithm *row, const AlgorithmPlan *start, const Cond
   const bool asked = isAsked(row, conditions);
   if (!(row->passes & 1 << start->part) || !isConsidered(row, conditions, asked))
     return false;
-  memcpy(plan, start, offsetof(AlgorithmPlan, own)); /* which the algorithm fills itself */
+  memcpy(plan, start, offsetof(AlgorithmPlan, own)); /* the algorithm fills `own` itself */
   plan->algorithm = row;
   plan->asked = asked;
   return row->plan(plan);
 }
 
-/* Whether a plan is preferred to the best one so far, which may be empty. */
+/* Whether a plan is preferred to the best one so far, which may have no algorithm yet. */
 static bool isBetter(const AlgorithmPlan *plan, const AlgorithmPlan *best)
 {
   if (!best->algorithm || plan->asked != best->asked)
@@ -137,7 +139,8 @@ static size_t scratchBytes(const AlgorithmPlan *plan)
   return plan->sharedBytes + plan->threadBytes * (size_t)plan->threads;
 }
 
-/* Finds the best of the rows that try, or of the others; without an algorithm if none applies. */
+/* Finds the best of the rows with the flag TRIES, or of those without it. The plan has no algorithm
+ * if none applies. */
 static void chooseAmong(AlgorithmPlan *best, const AlgorithmPlan *start,
                         const Conditions *conditions, int tries)
 {
@@ -149,7 +152,8 @@ static void chooseAmong(AlgorithmPlan *best, const AlgorithmPlan *start,
       *best = next;
 }
 
-/* Chooses between all rows; the one of the given name, unless that is NULL or does not apply. */
+/* Chooses among all rows, or takes the row of the given name unless that is NULL or does not
+ * apply. */
 static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *settings, const char *name)
 {
   const Conditions conditions = conditionsOf(&settings->geometry, settings->state, name);
@@ -159,7 +163,7 @@ static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *settings, con
   chooseAmong(tried, &start, &conditions, TRIES);
   chooseAmong(best, &start, &conditions, 0);
   const bool tries = tried->algorithm && isBetter(tried, best);
-  if (tries && start.keeps) { /* what is kept is for the algorithm that tries */
+  if (tries && start.keeps) { /* only the algorithm that tries keeps something */
     start.keeps = false;
     chooseAmong(best, &start, &conditions, 0);
   }
@@ -236,7 +240,7 @@ void THNN_(engine_keep)(const THNNConvolutionPlan *plan, const real *weight, voi
     chosen->algorithm->keep(chosen, weight, kept, scratch);
 }
 
-/* Finishes a map that an algorithm has left as it is. */
+/* Finishes a map whose algorithm does not do so. */
 static void finishMap(const AlgorithmPlan *plan, const Operands *of)
 {
   const THNNConvolution *g = &plan->geometry;
@@ -250,7 +254,7 @@ static void finishMap(const AlgorithmPlan *plan, const Operands *of)
   }
 }
 
-/* Returns false where another algorithm has to compute the pass. */
+/* Computes a pass. Returns false if another algorithm has to compute it. */
 static bool computeBy(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
   if (!plan->algorithm->run(plan, of, scratch))

@@ -20,15 +20,16 @@ typedef struct AlgorithmPlan {
   THNNConvolutionPart part;
   const THNNState *state;
   const struct Algorithm *algorithm;
-  bool keeps;    /* what is made of the weights is kept from call to call */
-  bool finishes; /* the run does what becomes of its results; otherwise the engine does it */
+  bool keeps;    /* what is made from the weights may be kept from call to call */
+  bool finishes; /* the run finishes its results; otherwise the engine does that */
   bool adds;     /* the run can add its results to what the map holds */
   bool asked;    /* the state names the algorithm, which then need not be the fastest */
   double cost;   /* expected time, in cycles of one core */
   int threads;
   size_t sharedBytes;        /* scratch that all threads share */
   size_t threadBytes;        /* scratch of each thread */
-  size_t keptBytes;          /* what the algorithm keeps of the weights; 0: nothing */
+  size_t keptBytes;          /* bytes that the algorithm keeps of the weights; 0: it keeps
+                              * nothing */
   int things;                /* how many the algorithm counts, */
   double counts[MOST_COSTS]; /* and how often it does each (costs.h) */
   int64_t own[24];           /* what the algorithm's file alone knows */
@@ -37,7 +38,8 @@ typedef struct AlgorithmPlan {
 /* How one part of one convolution is computed. */
 typedef struct THNNConvolutionPlan {
   AlgorithmPlan chosen;
-  AlgorithmPlan otherwise; /* computes everything again where `chosen` gives up, if it can */
+  AlgorithmPlan otherwise; /* computes everything again if `chosen` gives up; the same if it never
+                            * does */
   size_t scratchBytes;     /* scratch in all, which the caller provides */
   const void *kept;        /* what `chosen` keeps of the weights; NULL if it keeps nothing */
 } THNNConvolutionPlan;
@@ -46,18 +48,19 @@ typedef struct THNNConvolutionPlan {
 void THNN_(engine_prepare)(THNNConvolutionPlan *plan, const THNNState *state,
                            const THNNConvolution *geometry, THNNConvolutionPart part);
 
-/* The same for weights that stay as they are. Before a pass, engine_keep has to make what is kept of
- * them, in an area of plan->chosen.keptBytes that is aligned to 64 bytes, and plan->kept has to be
- * that area. */
+/* Does the same for weights that stay as they are from call to call. Before a pass, engine_keep has
+ * to fill an area of plan->chosen.keptBytes bytes, aligned to 64 bytes, with what is kept of the
+ * weights, and plan->kept has to point to that area. */
 void THNN_(engine_prepareKept)(THNNConvolutionPlan *plan, const THNNState *state,
                                const THNNConvolution *geometry, THNNConvolutionPart part);
 void THNN_(engine_keep)(const THNNConvolutionPlan *plan, const real *weight, void *kept,
                         void *scratch);
 
-/* The algorithm that runs first, by its public name, and its expected time in cycles of one core. */
+/* The algorithm that runs first, by its public name, and its expected time in cycles of one
+ * core. */
 THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan);
 double THNN_(engine_cost)(const THNNConvolutionPlan *plan);
-const char *THNN_(engine_row)(const THNNConvolutionPlan *plan); /* by its row's name */
+const char *THNN_(engine_row)(const THNNConvolutionPlan *plan); /* its row's name */
 
 /* The name of row number `row` of the table of algorithms; NULL beyond its end. */
 const char *THNN_(engine_rowName)(int row);
@@ -77,7 +80,7 @@ void THNN_(engine_run)(const THNNConvolutionPlan *plan, const real *image, const
 /* Whether a run can add its results to what the map holds. */
 bool THNN_(engine_adds)(const THNNConvolutionPlan *plan);
 
-/* The same as engine_run, and what becomes of the map's elements. */
+/* Does the same as engine_run, and then finishes the map's elements as `finish` says. */
 void THNN_(engine_runAndFinish)(const THNNConvolutionPlan *plan, const real *image,
                                 const real *weight, const real *bias, Finish finish, real *map,
                                 void *scratch);

@@ -162,7 +162,7 @@ static void setGemmCost(AlgorithmPlan *plan, const GemmWork *work, int64_t block
 /* What a thread has to itself. */
 typedef struct GemmAreas {
   real *tile;
-  void *packing; /* for products */
+  void *packing; /* where products pack their operands */
 } GemmAreas;
 
 static GemmAreas layOut(const GemmWork *work, Scratch *scratch)
@@ -183,13 +183,15 @@ static GemmAreas layOut(const GemmWork *work, Scratch *scratch)
   return areas;
 }
 
-/* Samples whose blocks are apart; the weight gradient's blocks go over all samples. */
+/* The number of samples that have blocks of their own; a block of the weight gradient goes over all
+ * samples. */
 static int64_t samplesOf(const AlgorithmPlan *plan)
 {
   return plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? 1 : plan->geometry.batch;
 }
 
-/* The number of blocks: of positions forward, otherwise of rows; of each sample or of all. */
+/* The number of blocks of a sample, or of the weight gradient: of positions forward, otherwise of
+ * rows. */
 static int64_t blocksOf(const GemmWork *work)
 {
   const GemmPlan *tiles = &work->tiles;
@@ -267,7 +269,8 @@ static void forwardBlock(const GemmWork *work, const real *image, int64_t positi
   }
 }
 
-/* Transposed: computes the map of one sample in the planes that a block of rows belongs to. */
+/* Computes the map of one sample of a transposed convolution, in the planes that a block of rows
+ * belongs to. */
 static void foldBlock(const GemmWork *work, const real *image, int64_t firstRow, real *map,
                       GemmAreas areas)
 {

@@ -15,12 +15,13 @@
 static const int64_t PADDED_BYTES = 256 << 10;
 /* Positions of a band, unless its padded tiles take too much memory. */
 static const int64_t BAND_POSITIONS = 4096;
-/* Planes of a block if the image is read in place: as many streams as the processor prefetches by
- * itself. With more than FEW_PLANES map planes, adding to these again takes longer, and a block
- * has up to MOST_STREAMS. */
+/* Most image planes of a block if the image is read in place, each a stream from memory:
+ * FEW_STREAMS are as many as the processor prefetches by itself. With more than FEW_PLANES map
+ * planes, fetching and storing the sums once more for each block would take longer than what that
+ * saves, and a block has up to MOST_STREAMS planes. */
 enum { FEW_STREAMS = 16, MOST_STREAMS = 512 / sizeof(real), FEW_PLANES = 8 };
-/* Bytes that a flat band reads of a block, which stay in the second-level cache, and the least
- * positions of the band. */
+/* Bytes that a flat band reads of a block, which stay in the second-level cache; and the least
+ * positions of a flat band, even if that makes it larger. */
 static const int64_t FLAT_BYTES = 64 << 10, LEAST_FLAT_POSITIONS = 512;
 /* Most bytes of packed weights; those of a block stay in the second-level cache. */
 static const int64_t WEIGHT_BYTES = 4 << 20;

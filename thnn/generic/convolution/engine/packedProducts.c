@@ -1,5 +1,5 @@
-/* Direct convolution with one tap, as products of matrices that need no unfolding; matrix.c packs
- * them. With n samples, m map planes, k image planes and p positions
+/* Direct convolution with one tap, as products of matrices that need no unfolding; panelProducts.c
+ * packs their operands. With n samples, m map planes, k image planes and p positions
  *   forward         map (m x p)     = bias + weight (m x k) * image (k x p), for each sample
  *   transposed      map (k x p)     = bias + weight^T (k x m) * image (m x p), for each sample
  *   weight          weight (m x k) += scale * map (m x p) * image^T (p x k), over all samples
@@ -9,24 +9,24 @@
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/panelProducts.h"
 
-/* What threads share, and how many copy planes. */
+/* How the pass is cut into products. */
 typedef struct ProductsPlan {
   int64_t groupSamples; /* samples whose positions one matrix product takes together */
   int copyThreads;
-  bool packsWeights; /* once for all samples, which are used in place */
-  bool keepsWeights; /* packed ones, from call to call */
+  bool packsWeights; /* weights are packed once for all samples, whose planes are used in place */
+  bool keepsWeights; /* packed weights are kept from call to call */
 } ProductsPlan;
 
 /* A pass: sizes of its products, and its scratch. */
 typedef struct ProductsWork {
   const AlgorithmPlan *plan;
   THNNConvolution g; /* the ordinary convolution, whose map sees some positions of the image */
-  int64_t positions; /* of the map of that */
-  int64_t imagePlanes, mapPlanes; /* of the pass */
+  int64_t positions; /* positions of the map of `g` */
+  int64_t imagePlanes, mapPlanes; /* planes of the pass's own image and map */
   ProductsPlan own;
 
-  real *seen, *other; /* copies of a group's positions that are seen, and of those that see them, in
-                       * `g`; NULL where they are used in place */
+  real *seen, *other; /* copies of a group's planes: of the image of `g`, at the positions that its
+                       * map sees, and of the map of `g`; NULL if the planes are used in place */
   real *weights;      /* packed weights, or NULL */
 } ProductsWork;
 
@@ -96,7 +96,7 @@ static double vectorsOf(int64_t positions)
  * transposed, only a few of each row are fetched at a time. */
 static void countMap(const ProductsWork *work, double *counts)
 {
-  enum { BLOCK_POSITIONS = 512 };
+  enum { BLOCK_POSITIONS = 512 }; /* about as many as panelProducts.c packs at a time */
   const int64_t samples = work->own.groupSamples, positions = work->positions;
   const int64_t width = samples * positions;
   const double groups = (double)divideUp(work->g.batch, samples);
@@ -121,7 +121,7 @@ static void countMap(const ProductsWork *work, double *counts)
  * each block of terms. */
 static void countWeight(const ProductsWork *work, double *counts)
 {
-  enum { BLOCK_TERMS = 256 };
+  enum { BLOCK_TERMS = 256 }; /* PANEL_TERMS of panelProducts.c */
   const double factor = THNN_convolutionIsPointwise(&work->g)
                             ? 1
                             : costsInUse()->packedProducts[PACKED_PRODUCTS_STRIDED];
@@ -138,7 +138,8 @@ static void countWeight(const ProductsWork *work, double *counts)
                                      THNN_convolutionWeights(&work->g) * sizeof(real);
 }
 
-/* Counts these, and gathering or scattering the positions that a stride sees. */
+/* Sets the cost: what the map or the weight gradient takes, and with a stride gathering or
+ * scattering the positions of the image that the map sees. */
 static void setPackedProductsCost(AlgorithmPlan *plan, const ProductsWork *work)
 {
   const THNNConvolution *g = &work->g;
@@ -156,8 +157,8 @@ static void setPackedProductsCost(AlgorithmPlan *plan, const ProductsWork *work)
   setCost(plan, PACKED_PRODUCTS_COSTS, costsInUse()->packedProducts, counts);
 }
 
-/* The number of samples in a group: one if it has enough positions, or if more would take too much
- * scratch memory. */
+/* The number of samples in a group: 1 if a sample has enough positions, or if more samples would
+ * take too much scratch memory. */
 static int64_t chooseGroup(const ProductsWork *work, size_t limitBytes)
 {
   enum { FEW_POSITIONS = 128, ENOUGH_POSITIONS = 256 };
@@ -229,7 +230,8 @@ static void gatherSeen(const THNNConvolution *geometry, const real *plane, real 
   THNN_(unfold_toColumns)(geometry, plane, &seen);
 }
 
-/* Scatters or adds them again. Scattered, the others get the bias alone. */
+/* Scatters them again, or adds them. If they are scattered, the positions that the map does not see
+ * get the bias alone. */
 static void scatterSeen(const THNNConvolution *geometry, bool adds, real bias, real *together,
                         real *plane)
 {

@@ -7,7 +7,7 @@ int64_t THNN_(paddedBoxes_elements)(const THNNConvolution *geometry,
 {
   int64_t size[3];
   paddedBoxSize(geometry, boxes, size);
-  /* One vector more, since zeros are written in whole vectors, past the end. */
+  /* One vector more, since zeros are written in whole vectors and reach past the end. */
   return boxes->box[THNN_SAMPLE] * geometry->inputPlanes * size[0] * size[1] * size[2] +
          vectorLanes();
 }

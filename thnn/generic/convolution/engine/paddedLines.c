@@ -108,7 +108,7 @@ int64_t THNN_(paddedLines_elements)(const THNNConvolution *geometry, const Bands
 {
   if (bands->flat)
     return 0;
-  /* One vector more, since whole vectors are read and written past the end. */
+  /* One vector more, since whole vectors are read and written and reach past the end. */
   return bands->slices * paddedElements(geometry, bands) + vectorLanes();
 }
 

@@ -51,7 +51,7 @@ static inline Panel panelOf(const SimdProducts *loops, int64_t planes, int64_t i
   return panel;
 }
 
-/* The same three with the loops that productsFor chooses. */
+/* The same three functions, with the loops that productsFor chooses. */
 static inline int64_t panelCount(int64_t planes)
 {
   return panelCountOf(productsFor(planes), planes);
@@ -92,7 +92,7 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
                             const Panel *panel, real *sums, Finish finish, real *result,
                             int64_t planes, int64_t positions)
 {
-  if (finish.rectifies && !finish.addend) { /* in one piece, before planes are apart */
+  if (finish.rectifies && !finish.addend) { /* all planes at once, before they are transposed */
     finishResults(finish, 0, box->positions * panel->lanes, sums);
     finish.rectifies = false;
   }

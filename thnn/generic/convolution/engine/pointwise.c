@@ -30,7 +30,8 @@ static const int64_t CHUNK_POSITIONS = 24;
 typedef struct PointwisePlan {
   THNNConvolutionBoxes boxes;
   int64_t chunk;     /* positions that are added at a time */
-  int64_t parts;     /* parts of the panels, one per thread; 1: threads share the boxes instead */
+  int64_t parts;     /* parts that the panels are cut into, one for each thread; 1: threads share
+                      * the boxes instead */
   bool keepsWeights; /* packed weights are kept from call to call */
 } PointwisePlan;
 

@@ -2,7 +2,7 @@
  *
  * A row of the column matrix belongs to one channel and one tap. For such a row the map positions
  * that see inside the image form a box, known before the loop; within a line of the map they are
- * one run without branches, and all else is padding. */
+ * one run, which is copied without branches; all else is padding. */
 #include "generic/template.h"
 
 #include "simd/simd.h"

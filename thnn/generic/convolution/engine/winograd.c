@@ -1,20 +1,22 @@
-/* Convolution with stride 1 by Winograd's algorithms, also transposed. The map is computed in tiles, for
- * which elements and weights are transformed to as many coefficients each as a tile sees elements
- * (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by coefficient, they are multiplied and summed up over the image planes:
+/* Convolution with stride 1 by Winograd's algorithms, also transposed. The map is computed in
+ * tiles. The elements that a tile sees, and the weights, are transformed to as many coefficients
+ * each as there are such elements (simd/kernels/winograd.c). Coefficient by coefficient, they are
+ * multiplied and summed up over the image planes:
  *
  *   sums[number][map plane][tile] = weights[number][map plane][image plane] *
  *                                   slices[number][image plane][tile]
  *
- * which takes 16 products where the definition has 36, with 3x3 taps and tiles of 2x2, or 36 where it
- * has 144, with tiles of 4x4. A last transform makes the map of the sums. If there are taps in depth, a map position sees a slice of each image plane
- * through each of them: these slices take the place of image planes. Dilated taps see one residue
- * class of a slice's rows and columns, which has tiles of its own (winogradTiles.h).
+ * With 3x3 taps, this takes 16 products where the definition has 36 for tiles of 2x2, and 36 where
+ * it has 144 for tiles of 4x4. A last transform makes the map from the sums. If there are taps in
+ * depth, a map position sees a slice of each image plane through each of them: these slices take
+ * the place of image planes. Dilated taps see one residue class of a slice's rows and columns,
+ * which has tiles of its own (winogradTiles.h).
  *
  * A task is a group of blocks of tiles; groups left over after an even split are divided by map
  * planes.
  *
- * With 3x3 taps and tiles of 2x2, a result depends on the elements that the definition has for it and no
- * others; otherwise its rounding errors also depend on what else its tile sees. If one of these elements is
+ * With 3x3 taps and tiles of 2x2, a result depends on no elements but those of its definition; with
+ * other tiles, its rounding errors also depend on what else its tile sees. If an element is
  * infinite, differences of infinities can arise. So if any result is not finite, another algorithm
  * computes all of them. */
 #include "generic/convolution/engine/offsets.h"
@@ -91,8 +93,8 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
-/* Whether the results of a segment are finished with it; those of dilated taps are not side by
- * side. */
+/* Whether the results of a segment are finished as soon as they are transformed. With dilated taps
+ * they are not side by side, and the engine finishes them. */
 static bool finishesTiles(const THNNConvolution *g)
 {
   return g->dilation[1] == 1 && g->dilation[2] == 1;
@@ -234,8 +236,9 @@ static void finishStretch(const WinogradWorker *worker, Stretch stretch)
                   worker->map + stretch.first);
 }
 
-/* Finishes the results of a segment in a slice of the map that begins at `place`; or leaves them to
- * the next call, as `left`, which those of earlier calls may join. */
+/* Adds the results of a segment, in a slice of the map that begins at `place`, to `left`, a stretch
+ * of results that are not finished yet. If they do not follow it, the stretch is finished, and a
+ * new one begins. */
 static void finishSegment(const WinogradWorker *worker, const Segment *segment, int64_t place,
                           Stretch *left)
 {
@@ -243,7 +246,7 @@ static void finishSegment(const WinogradWorker *worker, const Segment *segment, 
   const int64_t side = worker->plan.tiles->side;
   const int64_t end = minimum(segment->row + side, height);
   const int64_t columns = minimum(side * segment->tiles, width - segment->column);
-  const int64_t rows = columns == width ? end - segment->row : 1; /* that follow each other */
+  const int64_t rows = columns == width ? end - segment->row : 1; /* contiguous in the map */
   for (int64_t row = segment->row; row < end; row += rows) {
     const int64_t first = place + row * width + segment->column;
     if (first != left->end) {
@@ -295,8 +298,8 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Prefetches kept weights of a panel's planes for slices [first, end): most layers have them in a far
- * cache. */
+/* Prefetches kept weights of a panel's planes for slices [first, end): in a network of several
+ * layers they come from a far cache. */
 static void fetchWeights(const WinogradWorker *worker, int64_t planes, int64_t first, int64_t end,
                          const real *weights)
 {

@@ -1,4 +1,4 @@
-/* The row of winograd.c with tiles of 4x4. */
+/* The row of winograd.c with tiles of 4x4 results of 3x3 taps. */
 #include "generic/convolution/engine/winogradTiles.h"
 
 bool THNN_(winograd4_planConvolution)(AlgorithmPlan *plan)

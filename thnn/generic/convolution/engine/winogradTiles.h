@@ -1,6 +1,6 @@
-/* Tiles of 2x2 or 4x4 positions for Winograd's algorithms with stride 1, and the coefficients that the
- * elements they see are transformed to. If there are taps in depth, a position sees a
- * slice of each image plane through each of them. */
+/* Tiles of 2x2 or 4x4 positions for Winograd's algorithms with stride 1, and the coefficients that
+ * the elements they see are transformed to. If there are taps in depth, a position sees a slice of
+ * each image plane through each of them. */
 #ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
 #define THNN_CONVOLUTION_WINOGRAD_TILES_H
 
@@ -23,31 +23,33 @@ typedef struct Segment {
   bool below; /* the previous segment is directly above this one */
 } Segment;
 
-/* The distance from one coefficient to the next, of areas of `elements` elements: a cache line
- * more, since multiples of large powers of two would map to the same cache sets. */
+/* The distance between the areas of two successive coefficients, of `elements` elements each. It is
+ * a cache line more than that, since areas that are a large power of two apart would map to the
+ * same cache sets. */
 static inline int64_t numberStep(int64_t elements)
 {
   return elements + 64 / (int64_t)sizeof(real);
 }
 
-/* Plan the algorithm of a row, for its tiles and with its costs. */
+/* Plan a row of the table of algorithms, for its tiles and with its costs. */
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs);
 bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles,
                                      const double *costs);
 
-/* What computes with tiles of any kind. */
+/* These compute with tiles of any kind. */
 AlgorithmRunner THNN_(winograd_runConvolution);
 AlgorithmKeeper THNN_(winograd_keepWeights);
 AlgorithmRunner THNN_(winogradWeight_runConvolution);
 
-/* Elements of a filter. */
+/* Number of taps of a filter. */
 static inline int64_t filterOf(const SimdTiles *tiles)
 {
   return (int64_t)tiles->taps * tiles->taps;
 }
 
-/* With few planes the transforms take more time than the products save. Errors with more than four
- * points are several times those of the other algorithms. */
+/* Whether the algorithm applies. With few planes the transforms take more time than the products
+ * save. With more than four points along a line, errors are several times those of the other
+ * algorithms. */
 static inline bool winogradApplies(const AlgorithmPlan *plan, const SimdTiles *tiles)
 {
   enum { FEWEST_PLANES = 16 };
@@ -72,9 +74,9 @@ static inline TileGrid tileGrid(const THNNConvolution *geometry, const SimdTiles
                     .columns = dilation[2] * divideUp(size[2], side * dilation[2])};
 }
 
-/* The number of pieces in which the elements or results of a row of tiles are moved to where they are
- * computed, for one plane. Dilation by 2 costs nothing for tiles of 2x2, since a vector's lanes are in
- * pairs. */
+/* The number of pieces in which the elements or results of a row of tiles are moved to where they
+ * are computed, for one plane. Dilation by 2 costs nothing for tiles of 2x2, since a vector's lanes
+ * are in pairs. */
 static inline double movedRows(const TileGrid *grid, int64_t dilation)
 {
   const int64_t free = grid->tiles->side == 2 ? 2 : 1;
@@ -95,7 +97,7 @@ static inline Segment segmentAt(const THNNConvolution *g, const TileGrid *grid, 
                    .place = column % dilation[2]};
 }
 
-/* Transforms slice number `slice` of those of the image that the tiles of a segment see. The slices
+/* Transforms slice number `slice` of the image slices that the tiles of a segment see. The slices
  * of a plane are in the order of the weight's taps in depth. */
 static inline void transformSlice(const THNNConvolution *g, const SimdTiles *tiles,
                                   const Segment *segment, int64_t slice, const real *image,

@@ -1,14 +1,14 @@
-/* The weight gradient of a convolution with stride 1 by Winograd's algorithms. A tile of map gradients,
- * and the image elements that it sees, are transformed to as many coefficients as there are of the
- * latter (simd/kernels/winograd.c); the code calls a coefficient's index `number`. Coefficient by
- * coefficient, they are multiplied and summed up over the tiles of all samples:
+/* The weight gradient of a convolution with stride 1 by Winograd's algorithms. A tile of map
+ * gradients, and the image elements that it sees, are transformed to as many coefficients each as
+ * there are such elements (simd/kernels/winograd.c). Coefficient by coefficient, they are
+ * multiplied and summed up over the tiles of all samples:
  *
  *   sums[number][slice][map plane] = elements[number][slice][tile] *
  *                                    gradients[number][tile][map plane]
  *
- * which takes 16 products where the definition has 36, with 3x3 taps and tiles of 2x2, or 36 where it
- * has 144, with tiles of 4x4. A last transform of the sums makes the gradients of the weights between
- * a slice and a map plane.
+ * With 3x3 taps, this takes 16 products where the definition has 36 for tiles of 2x2, and 36 where
+ * it has 144 for tiles of 4x4. A last transform of the sums makes the gradients of the weights
+ * between a slice and a map plane.
  *
  * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
  * directWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where
@@ -57,7 +57,7 @@ typedef struct WinogradWeightWorker {
   real *gradients;    /* [number][tile][lane] */
   real *sums;         /* [number][slice][lane] */
   real *lines, *packed, *blockTotals;
-  real *zeros; /* what sums start from */
+  real *zeros; /* zeros, from which sums start */
   THNNOffsets *row, *term;
   Segment *segment; /* segments of a block */
 } WinogradWeightWorker;
@@ -133,7 +133,7 @@ static int64_t resultElements(const WinogradWeightWorker *worker)
   return panels(worker) * worker->slices * filterOf(worker->plan.tiles) * mostLanes(worker);
 }
 
-/* Room for the rows of map gradients of a segment: elements for a vector of planes. */
+/* Number of elements of a segment's rows of map gradients, for a vector of planes. */
 static int64_t packedElements(const WinogradWeightWorker *worker)
 {
   const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
@@ -212,7 +212,7 @@ static size_t sharedBytes(WinogradWeightWorker worker, int64_t shares)
   return scratch.used;
 }
 
-/* The number of parts: panels times blocks of slices. */
+/* The number of parts of the work: panels times blocks of slices. */
 static int64_t partCount(const WinogradWeightWorker *worker)
 {
   return panels(worker) * divideUp(worker->slices, worker->plan.blockSlices);

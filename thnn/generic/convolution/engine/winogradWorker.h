@@ -1,5 +1,5 @@
-/* What computes a convolution by Winograd's algorithm (winograd.c): its plan, where its operands and
- * its areas of scratch are, and how large these are. */
+/* The plan and the worker of Winograd's algorithm (winograd.c): where its operands and its areas of
+ * scratch are, and how large these are. */
 #ifndef THNN_CONVOLUTION_WINOGRAD_WORKER_H
 #define THNN_CONVOLUTION_WINOGRAD_WORKER_H
 
@@ -21,22 +21,24 @@ enum {
  * weights again for each block. */
 static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
 
-/* Tiles, in blocks and groups, and weights that are transformed at a time. */
+/* How many tiles are computed at a time, in blocks and groups, and how many weights are transformed
+ * at a time. */
 typedef struct WinogradPlan {
   const SimdTiles *tiles; /* their size and transforms */
   int64_t blockTiles;     /* tiles in a block, a multiple of a vector's lanes */
   int64_t groupBlocks;    /* blocks in a group */
   int64_t panelPlanes;    /* map planes whose products are formed at a time */
-  bool sharesWeights;     /* all weights are transformed once; false: a panel's, for each group */
-  bool keepsWeights;      /* and only for the first of several calls */
+  bool sharesWeights;     /* all weights are transformed once, for all threads; otherwise those of a
+                           * panel are, for each group */
+  bool keepsWeights;      /* all weights are transformed only for the first of several calls */
 } WinogradPlan;
 
-/* What all threads share; after the blank line, what each thread has to itself. The weight is stored
- * by the planes of the ordinary convolution: its outer planes are those of the map, or transposed
- * those of the image. */
+/* What all threads share; after the blank line, what each thread has to itself. The weight is
+ * stored by the planes of the ordinary convolution: its outer planes are those of the map, or
+ * transposed those of the image. */
 typedef struct WinogradWorker {
   THNNConvolution g;
-  int64_t outerPlanes, innerPlanes; /* of the weight */
+  int64_t outerPlanes, innerPlanes; /* outer and inner planes of the weight */
   int64_t slices;                   /* number of image slices that a map position sees */
   TileGrid grid;
   WinogradPlan plan;
@@ -50,7 +52,7 @@ typedef struct WinogradWorker {
   real *coefficients; /* of the image: [block][number][slice][tile] */
   real *sums;         /* [block][number][map plane of the panel][tile] */
   real *lines;
-  real *zeros; /* what sums start from */
+  real *zeros; /* zeros, from which sums start */
   THNNOffsets *row, *term;
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* number of segments, [block] */

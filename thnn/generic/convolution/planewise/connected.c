@@ -79,7 +79,8 @@ static int64_t biasIndex(const THNNPlaneJoins *joins, int64_t plane)
   return plane % joins->multiplier * joins->imagePlanes + plane / joins->multiplier;
 }
 
-/* A table between acquire and release; nothing without one. */
+/* The table of a call, between the acquisition and the release of its plan; empty if the call has
+ * none. */
 static JoinTable tableIn(const THNNBuffer *entries, const THTensor *connTable)
 {
   if (!connTable)
@@ -126,8 +127,8 @@ typedef struct Gather {
   size_t threadBytes;
 } Gather;
 
-/* What a thread has for a tile: its source and its sums (with two classes of columns, twice), and
- * the shifts and factors of the taps. */
+/* What a thread has for a tile: its source, its sums (two areas if there are two classes of
+ * columns), and the shifts and factors of the taps. */
 typedef struct GatherAreas {
   real *source, *sums, *factors;
   int64_t *shifts;
@@ -248,8 +249,8 @@ static void sumTile(const Gather *gather, const Target *target, const Axis *y, c
   }
 }
 
-/* Whether sums can be written to the result plane at once: its rows are whole, and its only
- * connection has no other's sums to add to. */
+/* Whether a tile's sums are written to the result plane directly: its columns are contiguous there,
+ * and the plane has a single connection, so that nothing is added to the sums. */
 static bool isDirect(const Gather *gather, const Target *target)
 {
   const Side to = sideOf(gather->joins.shape, gather->toImage);
@@ -327,7 +328,7 @@ typedef struct Correlate {
   size_t threadBytes;
 } Correlate;
 
-/* What a thread has for a tile: its source and its gradient, and the shifts and sums of the taps. */
+/* What a thread has for a tile: its source, its gradient, and the shifts and sums of the taps. */
 typedef struct CorrelateAreas {
   real *source, *gradient;
   int64_t *shifts;
@@ -479,7 +480,7 @@ void THNN_(connected_correlate)(const THNNState *state, const THNNPlaneJoins *jo
   const PlanesInLanes depthwise =
       THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
   if (depthwise.threads) {
-    /* Its sums are those of the map. */
+    /* It sums up the planes of the map, which are not those of a transposed convolution's bias. */
     THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, gradWeight,
                                    joins->transposed ? NULL : gradBias, scratch);
     if (gradBias && joins->transposed)

@@ -45,7 +45,7 @@ void THNN_(planeTiles_listFactors)(const Axis *y, const Axis *x, int64_t kernelW
           kernel[(y->firstTap + a * y->tapStep) * kernelWidth + x->firstTap + b * x->tapStep];
 }
 
-/* Writes a rectangle of zeros: a frame without anything inside. */
+/* Writes a rectangle of zeros, as padding with nothing inside. */
 static void clearLines(int64_t lines, int64_t n, real *y, int64_t pitch)
 {
   const PaddedRows zeros = {.rows = lines, .before = n, .step = 1, .y = y, .yStride = pitch};

@@ -1,13 +1,14 @@
 /* The tiles of a convolution between single planes: how they are laid out in scratch, and copies to
- * them and from them. A tile's source has its padding around it, and its rows and columns are sorted
- * by their residue classes modulo the stride, so that every tap is a shift of the whole tile. */
+ * them and from them. A tile's source has its padding around it, and its rows and columns are
+ * sorted by their residue classes modulo the stride, so that every tap is a shift of the whole
+ * tile. */
 #ifndef THNN_GENERIC_PLANE_TILES_H
 #define THNN_GENERIC_PLANE_TILES_H
 
 #include "generic/template.h"
 #include "geometry/axis.h"
 
-/* A longest vector, which loops can touch past the end of an array. */
+/* The elements of a longest vector: loops can touch as many past the end of an array. */
 enum { SLACK = 64 / sizeof(real) };
 
 /* The layout of tiles in scratch. */

@@ -4,7 +4,8 @@
 #include "work/scratch.h"
 
 enum {
-  BAND_BYTES = 192 << 10,  /* limit on a band's source and results: second-level cache */
+  BAND_BYTES = 192 << 10,  /* limit on a band's source and results, which stay in the second-level
+                            * cache */
   LARGEST_BYTES = 1 << 20, /* limit on a band of one unit, and on the factors of a block */
   ENOUGH_TASKS = 16,
   PRODUCTS_PER_SUM = 256 /* terms in a partial sum of reals, which then joins one of doubles */

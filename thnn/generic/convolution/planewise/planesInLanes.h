@@ -16,9 +16,11 @@ typedef struct PlanesInLanes {
   int64_t blocks;            /* blocks of image planes, which have a lane each */
   int64_t phases[2];         /* residue classes of results along an axis */
   int64_t units, bandUnits;  /* units of a plane, and of a band */
-  int64_t low[2], extent[2]; /* source rows or columns seen by unit 0, all classes: first, number */
+  int64_t low[2], extent[2]; /* source rows or columns that unit 0 sees through all classes: the
+                              * first one, and their number */
   int64_t sourceStep[2];     /* source rows or columns from one unit to the next */
-  int64_t left, pitch;       /* columns before the source in scratch, and from row to row */
+  int64_t left, pitch;       /* zero columns before the source in scratch; columns from row to
+                              * row */
   int64_t shares;            /* parts of the batch, with partial sums of weight gradients */
   int threads;               /* 0: not applicable (use connected.c) */
   size_t sharedBytes, threadBytes, scratchBytes;

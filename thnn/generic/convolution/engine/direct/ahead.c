@@ -6,7 +6,7 @@ static const int64_t PIECE_BYTES = 512;
 /* Positions that are computed between two turns of prefetching the next group's image. */
 static const int64_t SLICE_POSITIONS = 24;
 
-/* Restarts, to finish in `turns` turns. */
+/* Begins with the first place, and shares the places out over `turns` turns. */
 static void startAhead(Ahead *ahead, int64_t turns)
 {
   const int64_t places = ahead->count[0] * ahead->count[1] * ahead->count[2];
@@ -27,8 +27,8 @@ void THNN_(direct_fetchAhead)(Ahead *ahead)
   }
 }
 
-/* The image indices [first, end) that a box reads along one dimension. Lines can reach beyond the
- * image; such indices are left out. */
+/* The image indices [first, end) that a box reads along one dimension. Lines can reach past the
+ * image; indices outside are left out. */
 static void windowOf(const DirectWorker *worker, const THNNConvolutionBox *box, int dimension,
                      int64_t *first, int64_t *end)
 {

@@ -25,7 +25,7 @@ static double listedCount(const DirectPlan *plan, double classes)
 }
 
 /* Counts a panel's products if positions are taken singly. A tile of few positions waits for its
- * weights instead. */
+ * weights, and these are counted instead. */
 static void countSingly(const DirectWorker *worker, const double *costs, double *counts)
 {
   enum { TILE_ROWS = 8 };
@@ -58,8 +58,8 @@ static double lineFactor(const DirectWorker *worker, const double *costs)
          (loops->lanes * sizeof(real) == SHORT_VECTOR ? costs[DIRECT_NARROW] : 1);
 }
 
-/* Counts a panel's products if positions are taken in lines; returns false where that is impossible.
- * A tile of few positions waits for its sums, or with few vectors for its scalars. */
+/* Counts a panel's products if positions are taken in lines; returns false where that is
+ * impossible. A tile of few positions waits for its sums, or with few vectors for its scalars. */
 static bool countLines(const DirectWorker *worker, const double *costs, double *counts)
 {
   enum { ROOM = 16, LONG_VECTOR = 64 };
@@ -110,7 +110,8 @@ static bool countLines(const DirectWorker *worker, const double *costs, double *
 }
 
 /* The cache lines of an image that is too large for the near caches: every panel fetches it again,
- * ahead of its products. With a stride beyond the kernel, some lines of the image are never read. */
+ * ahead of its products. With a stride beyond the kernel, some lines of the image are never
+ * read. */
 static double fetchedLines(const DirectWorker *worker)
 {
   enum { LINE_BYTES = 64, FAR_BYTES = 8 << 20 };
@@ -122,7 +123,7 @@ static double fetchedLines(const DirectWorker *worker)
   return bytes > FAR_BYTES ? bytes / LINE_BYTES : 0;
 }
 
-/* Counts a panel's products; or where they are hidden behind it, fetching the image. */
+/* Counts a panel's products, or fetching the image if that takes longer: the two overlap. */
 static bool countPanel(const DirectWorker *worker, const double *costs, double *counts)
 {
   if (worker->plan.along < 0)
@@ -164,7 +165,8 @@ bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
   counts[DIRECT_STORED] = stored;
   /* Storing positions without taps overlaps with no products. */
   counts[DIRECT_STORED_ALONE] = stored * (1 - shareWithTaps(g));
-  /* Fetching kept weights from memory, in a network of many layers, takes as long as packing. */
+  /* Packing is counted for kept weights, too: in a network of many layers they come from memory,
+   * which takes as long. */
   const bool again = !own->keepsWeights && own->blockPlanes < g->inputPlanes;
   counts[DIRECT_WEIGHT] = (again ? boxes : 1) * THNN_convolutionWeights(g);
   setCost(plan, DIRECT_COSTS, costs, counts);

@@ -6,8 +6,8 @@
  * which scalars are read, and positions near an edge have fewer terms. No product with padding is
  * ever formed.
  *
- * Along each dimension positions fall into runs that see the same taps (THNN_convolutionRuns); a run
- * per dimension makes a class of positions that share one list of terms.
+ * Along each dimension positions fall into runs that see the same taps (THNN_convolutionRuns); a
+ * run per dimension makes a class of positions that share one list of terms.
  *
  * Where it is cheaper, positions are taken in lines along one dimension: then those at the edges
  * are in one class with the others, and the loops skip products with elements outside the image.
@@ -152,10 +152,11 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
   const int64_t planes = worker->g.inputPlanes, block = plan->blockPlanes;
   const Panel panel = panelAt(worker->g.outputPlanes, index);
   const THNNConvolutionBox box = THNN_convolutionBox(&plan->boxes, task % boxes);
-  /* A guess at this thread's next task, as if threads took turns. */
+  /* A guess at this thread's next task, which would be right if threads took turns. */
   const int64_t nextTask = task + threads;
   const THNNConvolutionBox next = THNN_convolutionBox(&plan->boxes, nextTask % boxes);
-  /* Later boxes find a panel's weights in a near cache. Transposed, a class uses a part of them. */
+  /* Kept weights are prefetched for a panel's first box only: later boxes find them in a near
+   * cache. In a transposed convolution they are not, since each class uses only some of them. */
   worker->fetchesWeights = worker->kept && !worker->g.transposed && task % boxes == 0;
   worker->aheadWeights = (Ahead){0};
   listBias(worker, &panel);

@@ -1,5 +1,6 @@
 /* Direct convolution: what its files share. direct.c says how it works; plan.c cuts it into tasks,
- * costs.c estimates them, classes.c lists the classes of a task's positions, and ahead.c prefetches. */
+ * costs.c estimates them, classes.c lists the classes of a task's positions, and ahead.c
+ * prefetches. */
 #ifndef THNN_CONVOLUTION_DIRECT_H
 #define THNN_CONVOLUTION_DIRECT_H
 
@@ -45,8 +46,8 @@ typedef struct Class {
   Line line;               /* has one position and spacing 0 if the class is not taken in lines */
 } Class;
 
-/* Memory to prefetch while something else is computed: `length` reals at each place of a grid, a
- * few places at each turn. */
+/* Memory to prefetch while something else is computed: `length` reals at each place of a grid, of
+ * which a few places are taken at each turn. */
 typedef struct Ahead {
   const real *first;
   int64_t length;
@@ -76,7 +77,7 @@ typedef struct DirectWorker {
   THNNConvolutionBox listedBox; /* its classes are listed: all of them if listedLanes is not 0 */
   int64_t listedLanes;
   Ahead aheadImage, aheadMap, aheadWeights;
-  bool fetchesWeights; /* kept ones, ahead */
+  bool fetchesWeights; /* kept weights are prefetched */
 } DirectWorker;
 
 static inline DirectWorker workerFor(const THNNConvolution *g)
@@ -105,18 +106,18 @@ int64_t THNN_(direct_packedElements)(const DirectWorker *worker);
 int64_t THNN_(direct_runs)(const DirectWorker *worker, int dimension, THNNConvolutionRun *run,
                            int64_t room);
 
-/* Number of classes, summed over all boxes; those at the edges are in few boxes. With extreme
- * strides and padding there are more than an integer holds. */
+/* Number of classes, summed over all boxes; those at the edges of the map are in few boxes. With
+ * extreme strides and padding there are more classes than an integer holds. */
 double THNN_(direct_classCount)(const DirectWorker *worker);
 
 /* Sets the cost of all tasks; returns false where positions cannot be taken in lines. */
 bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker);
 
-/* A run as a line, without its length in the image and its steps in image, weights and sums. It has
- * no positions if it would need more than MOST_SUBLINES interleaved lines. */
+/* Makes a line of a run, without its length in the image and its steps in image, weights and sums.
+ * The line has no positions if the run would need more than MOST_SUBLINES interleaved lines. */
 Line THNN_(direct_lineAlong)(const THNNConvolutionRun *run);
 
-/* A run without its positions outside [first, end). */
+/* Returns a run without its positions outside [first, end). */
 THNNConvolutionRun THNN_(direct_clipRun)(const THNNConvolutionRun *run, int64_t first, int64_t end);
 
 /* Lists as many classes as there is room for, at least one, beginning with number `index`. Returns
@@ -134,11 +135,12 @@ Ahead THNN_(direct_imageOf)(const DirectWorker *worker, const THNNConvolutionBox
  * are computed for another group. `image` is what the box reads from the first group. */
 void THNN_(direct_aimAtImage)(DirectWorker *worker, const Ahead *image, int64_t plane);
 
-/* Prepares to prefetch the places of the box in the map, while its last group of planes is added. */
+/* Prepares to prefetch the places of the box in the map, while its last group of planes is
+ * added. */
 void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel,
                             const THNNConvolutionBox *box);
 
-/* Prepares to prefetch kept weights behind `end`, those of the next group or panel. */
+/* Prepares to prefetch the kept weights after `end`, which are those of the next group or panel. */
 void THNN_(direct_aimAtWeights)(DirectWorker *worker, const Panel *panel, const real *end);
 
 /* Prefetches what is due in one turn. */

@@ -11,8 +11,8 @@ static const int64_t WEIGHT_BYTES = 6 << 20;
 /* Terms of a class that are added at a time, unless one plane has more: their weights stay in a
  * second-level cache while all positions are computed. */
 static const int64_t GROUP_TERMS = 256;
-/* The same in lines, whose loops take longer lists: the weights stay in a first-level cache, since
- * a tile can have few positions that use each weight. */
+/* The limits for positions in lines, whose loops take longer lists: there the weights stay in a
+ * first-level cache, since a tile can have few positions that use each weight. */
 static const int64_t LINE_GROUP_BYTES = 32 << 10, MOST_LINE_TERMS = 512;
 /* Capacity of the list of terms, for several classes. */
 static const int64_t LISTED_TERMS = 8192;
@@ -89,7 +89,8 @@ int64_t THNN_(direct_packedElements)(const DirectWorker *worker)
 
 /* Cuts positions, in lines along dimension `along`, or singly if it is -1, and planes. With
  * `acrossSamples` a box has a line of each of as many samples as there is room for, otherwise as
- * many lines as possible of few samples. With `keeps`, packed weights are at hand. */
+ * many lines as possible of few samples. With `keeps`, packed weights are kept from earlier
+ * calls. */
 static void cut(DirectWorker *worker, int64_t limitBytes, int along, bool acrossSamples, bool keeps)
 {
   const THNNConvolution *g = &worker->g;
@@ -139,7 +140,7 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
   *best = plan;
 }
 
-/* The dimension that lines go along: the width unless it is short. */
+/* The dimension along which lines go: the width, or a longer one if the width is short. */
 static int lineDimension(const THNNConvolution *g)
 {
   enum { ENOUGH = 5 };
@@ -155,7 +156,8 @@ bool THNN_(direct_planConvolution)(AlgorithmPlan *plan)
   enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
   DirectWorker worker = workerFor(&plan->geometry);
   const THNNConvolution *g = &worker.g;
-  /* Without a stride, pointwise.c and products are better than fetching the image for each panel. */
+  /* Without a stride, pointwise.c and products are better than fetching the image for each
+   * panel. */
   if (!plan->asked && THNN_convolutionIsPointwise(g))
     return false;
   const double positions = (double)g->batch * (double)worker.mapPositions;

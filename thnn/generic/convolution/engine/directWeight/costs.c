@@ -30,7 +30,7 @@ static Counts countGroups(const THNNCorrelation *correlation)
   return counts;
 }
 
-/* The counts with boxes padded along the innermost `dimensions` dimensions. */
+/* What the counts become if boxes are padded along the innermost `dimensions` dimensions. */
 static Counts paddedCounts(Counts counts, const THNNConvolution *geometry, int dimensions)
 {
   for (int i = 3 - dimensions; i < 3; i++) {

@@ -25,8 +25,8 @@
  *
  * Image and map can be exchanged (geometry/correlation.h), so that few map planes do not leave most
  * lanes empty, or with one tap so that fewer planes are transposed. That is done once, before
- * planning and before running (directWeight.c): everywhere else the map is what is transposed and
- * the image what is read in place. */
+ * planning and before running (directWeight.c): everywhere else the map is the side that is
+ * transposed, and the image the side that is read in place. */
 #ifndef THNN_CONVOLUTION_DIRECT_WEIGHT_H
 #define THNN_CONVOLUTION_DIRECT_WEIGHT_H
 
@@ -45,7 +45,7 @@ typedef struct WeightPlan {
   int64_t chainStep;              /* taps from one tap of a chain to its next; 0: no chains */
   int64_t shares;                 /* parts of a group, each with partial sums of its own */
   int paddedDimensions; /* innermost dimensions that are copied with their padding; 0: no copy */
-  bool exchanged;       /* image and map are exchanged; directWeight.c alone reads this */
+  bool exchanged;       /* image and map are exchanged; only directWeight.c reads this */
 } WeightPlan;
 
 /* Where the bias gradient comes from: it sums up the planes of the convolution's map gradient. */
@@ -190,8 +190,8 @@ static inline real *transposedBox(const WeightWorker *worker, int64_t panelIndex
                                   THNN_convolutionBoxPositions(&plan->boxes) * plan->panelLanes;
 }
 
-/* plan.c: Plans the computation for one order of the sides. Returns whether it fits into the state's
- * workspace limit. */
+/* plan.c: Plans the computation for one order of the sides. Returns whether it fits into the
+ * state's workspace limit. */
 bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides);
 /* Lays out the scratch that threads share, and that of each thread. */
 void THNN_(directWeight_layOutShared)(WeightWorker *worker, Scratch *scratch);

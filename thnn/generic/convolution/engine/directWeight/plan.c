@@ -38,7 +38,7 @@ static void chooseBlocks(WeightPlan *plan, const THNNConvolution *geometry, int6
 
 /* Number of shares that the boxes of a group are divided into for each task: 1 if there are enough
  * tasks, otherwise an even number, so that two threads get equally many. Fewer tasks are enough if
- * the panels divide evenly between two threads. */
+ * the number of panels is even, so that they divide evenly between two threads. */
 static int64_t chooseShares(const WeightPlan *plan, const THNNConvolution *geometry,
                             int64_t roomBytes)
 {

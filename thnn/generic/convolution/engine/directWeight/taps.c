@@ -71,8 +71,8 @@ static int64_t writeRows(const WeightWorker *worker, const Meeting *meeting, THN
   return planes * count;
 }
 
-/* Lists the rows after those of the box's groups before. Keeps the previous box's list if it is the
- * same, which it is with one group, or if boxes are whole samples. */
+/* Lists the rows, after those of the box's earlier groups. Keeps the previous box's list if it is
+ * the same, which it is with one group, or if boxes are whole samples. */
 const Rows *THNN_(directWeight_listRows)(WeightWorker *worker, Meeting *meeting)
 {
   const int64_t place = meeting->listed++;
