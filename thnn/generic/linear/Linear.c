@@ -41,7 +41,7 @@ THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input, THNNSha
 }
 #endif
 
-/* What a state keeps of a weight that stays: its transpose, which is behind this. */
+/* What a state keeps of a weight that stays as it is. Its transpose follows this struct. */
 typedef struct KeptWeight {
   THNNKept head;
   THNNLinear sizes;
@@ -70,7 +70,8 @@ static real *transposedIn(const void *block, const THNNLinear *sizes)
   return layOutKept(sizes, &kept, &whole);
 }
 
-/* The transpose that a state keeps; NULL where that is nothing, or of another weight. */
+/* The transpose that a state keeps of this weight; NULL if it keeps none, or that of another
+ * weight. */
 static const real *findKept(const THNNState *state, const THNNLinear *sizes, const real *weight)
 {
   const KeptWeight *kept = (const KeptWeight *)THNN_keptBy(state, THNN_KEPT_LINEAR, sizeof(real));
@@ -106,7 +107,8 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
       THNN_(matrix_prefersTransposed)(&settings, sizes.batch, sizes.outputs, sizes.inputs);
   const real *kept = keeps ? findKept(&settings, &sizes, THTensor_(data)(weight)) : NULL;
   const bool leaves = keeps && !kept && !TH_ATOMIC_LOAD(settings.kept);
-  /* With a transpose half of the work is gone, and another thread pays later. */
+  /* With a transpose, products take half the time: another thread is worth waking only for twice
+   * the work. */
   if (kept || leaves)
     settings.minimumWork *= 2;
 

@@ -1,12 +1,13 @@
-/* Lookup table: taking rows of a weight, the backward pass of that, and the renormalisation of rows.
+/* Lookup table: taking rows of a weight, the backward pass of that, and the renormalisation of
+ * rows.
  *   input, idx           indices of rows
  *   output               a row per index
  *   gradOutput           a row per index, in any shape that has its elements in that order
  *   gradWeight, weight   rows x columns
  *
- * gradWeight[index] += scale * gradOutput, divided by how often the index occurs if
- * scaleGradByFreq is set; the index paddingValue is skipped.
- * Rows in idx whose norm exceeds maxNorm are multiplied by maxNorm / (norm + 1e-7). */
+ * gradWeight[index] += scale * gradOutput, divided by how often the index occurs if scaleGradByFreq
+ * is set; the index paddingValue is skipped. Rows in idx whose norm exceeds maxNorm are multiplied
+ * by maxNorm / (norm + 1e-7). */
 #include <math.h>
 #include <stdio.h>
 

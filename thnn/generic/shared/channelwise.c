@@ -22,8 +22,8 @@ static LineBlock blockAt(const THNNChannels *c, int64_t index)
   return block;
 }
 
-/* The index of a block's first element in a line, and the number of its elements there. The last
- * row can be shorter than the others. */
+/* The index of a block's first element in a line; and the number of the block's elements in that
+ * line. The last row can be shorter than the others. */
 static int64_t startOf(const THNNChannels *c, const LineBlock *block, int64_t line)
 {
   return (c->rows ? 0 : block->group * c->inner) + line * c->step + block->column;
@@ -186,7 +186,8 @@ static void mapBlock(const ChannelWork *work, const LineBlock *block, const Scra
   }
 }
 
-/* Computes a map of planes without sums, in memory order, so that what comes next is prefetched. */
+/* Computes a map of planes without sums, in memory order, so that the hardware prefetches what
+ * comes next. */
 static void mapInOrder(const ChannelWork *work, const Scratch *scratch)
 {
   const THNNChannels *c = work->channels;
@@ -203,8 +204,8 @@ static void mapInOrder(const ChannelWork *work, const Scratch *scratch)
   }
 }
 
-/* How many groups are summed up before they are mapped. Their planes are read from memory to be
- * summed up, and then from the third-level cache, of which each thread has a share, to be
+/* How many groups are summed up before they are mapped: as many as each thread's share of the
+ * third-level cache holds. Planes come from memory to be summed up, and then from that cache to be
  * mapped. */
 static int64_t groupsTogether(const ChannelWork *work, int threads)
 {

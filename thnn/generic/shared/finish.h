@@ -1,14 +1,15 @@
-/* What becomes of results once their sums are complete: it is done piece by piece, while a piece is
- * in a near cache. */
+/* What is done to results once their sums are complete, piece by piece, while a piece is in a near
+ * cache. */
 #ifndef THNN_GENERIC_FINISH_H
 #define THNN_GENERIC_FINISH_H
 
 #include "generic/template.h"
 
 typedef struct Finish {
-  const real *addend; /* is added first, one element to each result; NULL: nothing is */
-  bool rectifies;     /* what is not above 0 then becomes 0 */
-  bool adds; /* to what is there, instead of all else; only where the run says that it can */
+  const real *addend; /* added to the results first, element by element; NULL: nothing is added */
+  bool rectifies;     /* then, what is not above 0 becomes 0 */
+  bool adds; /* results are added to what is there, and nothing else is done; only if the plan's
+              * `adds` allows it */
 } Finish;
 
 static inline bool finishes(Finish finish)
@@ -16,7 +17,7 @@ static inline bool finishes(Finish finish)
   return finish.addend || finish.rectifies;
 }
 
-/* The same for results that begin at number `place` of them. */
+/* The finish of the results from number `place` on. */
 static inline Finish finishFrom(Finish finish, int64_t place)
 {
   return (Finish){finish.addend ? finish.addend + place : NULL, finish.rectifies, finish.adds};

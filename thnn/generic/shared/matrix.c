@@ -36,14 +36,16 @@ static void addOuterProduct(const THNNState *state, int64_t m, int64_t n, real a
     THNN_(simd).pointwise.axpy(m, alpha * *matrixAt(b, 0, j), a.data, c + j * leading);
 }
 
-/* Whether b has few columns and a many elements: gemm would pack a for them. */
+/* Whether b has so few columns, and a so many elements, that gemm would spend too much time on
+ * packing a. */
 static bool prefersSpread(int64_t m, int64_t n, int64_t k)
 {
   enum { MOST = 3, LEAST_ELEMENTS = 1 << 15 };
   return n <= MOST && (m * k >= LEAST_ELEMENTS || !THNN_USES_BLAS);
 }
 
-/* How many parts the terms are cut into. All but the first have partial sums of their own. */
+/* The number of parts that the terms are cut into. All parts but the first have partial sums of
+ * their own. */
 static int64_t spreadParts(int64_t m, int64_t n, int64_t k)
 {
   enum { PART_TERMS = 512, MOST_PARTS = 8, SUMS = (1 << 16) / sizeof(real) };
@@ -53,9 +55,10 @@ static int64_t spreadParts(int64_t m, int64_t n, int64_t k)
   return parts;
 }
 
-/* c += a * b. Threads share parts of the terms, which read whole columns of a, and if these cannot
- * be shared evenly, also rows of a. Two threads with half of the rows each took up to 2.8 times as
- * long. The parts, and so the results, depend on the sizes alone. */
+/* c += a * b. Threads share parts of the terms, for which they read whole columns of a, and if
+ * these cannot be shared evenly, also rows of a. When two threads took half of the rows each, it
+ * was measured to take up to 2.8 times as long. The parts, and so the results, depend on the sizes
+ * alone. */
 static void spreadRows(const THNNState *state, int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
                        real *c, int64_t leading, THNNRoom room)
 {
@@ -101,7 +104,7 @@ static void gemm(int64_t m, int64_t n, int64_t k, real alpha, Matrix a, Matrix b
                 a.leading, (real *)b.data, b.leading, beta, c, leading);
 }
 
-/* The product with a vector. */
+/* The product with a vector b. */
 static void gemv(int64_t m, int64_t k, real alpha, Matrix a, Matrix b, real beta, real *c)
 {
   const int64_t step =
@@ -166,8 +169,8 @@ void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, in
     return;
   }
   const Pieces rows = cut(m), columns = cut(n);
-  /* A product with a vector reads the matrix once; others multiply a dozen times while one element
-   * is copied. */
+  /* A product with a vector takes as long as reading the matrix; others multiply a dozen times
+   * while one element is copied. */
   const double operations = (double)m * (double)n * (double)k / (n == 1 ? 1 : 12);
   const int threads = THNN_blasThreads(state, rows.count * columns.count, operations);
   THNN_blasBegin();

@@ -41,8 +41,8 @@ static inline THNNRoom THNN_roomAt(THNNRoom room, void *data)
   return room;
 }
 
-/* Adds the room to a plan's scratch. Returns NULL if the room is empty, as that of most products
- * is. */
+/* Adds the room to a plan's scratch. Returns NULL if the room is empty, as it is for most
+ * products. */
 static inline THNNBuffer *THNN_planRoom(THNNPlan *plan, THNNRoom room)
 {
   const size_t bytes = THNN_roomBytes(room);
@@ -54,7 +54,8 @@ static inline THNNRoom THNN_roomIn(THNNRoom room, const THNNBuffer *buffer)
   return THNN_roomAt(room, buffer ? buffer->data : NULL);
 }
 
-/* Room for either of two products that are computed one after the other. */
+/* Returns room that suffices for either of two products, if they are computed one after the
+ * other. */
 THNNRoom THNN_(matrix_largerRoom)(THNNRoom a, THNNRoom b);
 
 /* The room of each product below. matrix_room is for multiply, multiplyInto and affine, where m is
@@ -70,8 +71,8 @@ THNNRoom THNN_(panelProducts_eachRoom)(const THNNState *state, int64_t m, int64_
 void THNN_(matrix_multiply)(const THNNState *state, int64_t m, int64_t n, int64_t k, real alpha,
                             Matrix a, Matrix b, real beta, real *c, THNNRoom room);
 
-/* A product of a caller whose threads share many, and the bytes in which it packs operands; the latter
- * also do for smaller sizes. beta is 0 or 1. */
+/* A product that one thread computes, for callers whose threads share many products; and the bytes
+ * that it needs to pack its operands, which suffice for smaller sizes, too. beta is 0 or 1. */
 size_t THNN_(matrix_aloneBytes)(const THNNState *state, int64_t m, int64_t n, int64_t k);
 void THNN_(matrix_multiplyAlone)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                                  real alpha, Matrix a, Matrix b, real beta, real *c,
@@ -89,22 +90,22 @@ void THNN_(panelProducts_add)(const THNNState *state, int64_t m, int64_t n, int6
                               real *c, THNNRoom room);
 
 /* c = start + a * b for `count` matrices a and c, `aNext` and `cNext` elements apart; then they are
- * finished. `start` has a value for each column of c, or is NULL, as where the products are added to
- * c. `packed` is scratch for all of b; if it is NULL, b is packed anew for each block of rows. If b
- * has no data, `packed` holds it already. */
+ * finished. `start` has a value for each column of c; it is NULL if there is none, or if the
+ * products are added to c. `packed` is scratch for all of b; without it, b is packed anew for each
+ * block of rows. If b has no data, `packed` holds b already. */
 void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b,
                                const real *start, int64_t count, int64_t aNext, Finish finish,
                                real *c, int64_t cNext, real *packed, THNNRoom room);
 
-/* The elements of `packed` above; 0 if b is packed only once anyway. */
+/* The number of elements of `packed` above; 0 if b is packed only once anyway. */
 int64_t THNN_(panelProducts_packedElements)(int64_t m, int64_t n, int64_t k, int64_t count);
 
-/* Packs all of b for such products, and the elements that it takes. */
+/* Packs all of b for such products; and the number of elements that this takes. */
 void THNN_(panelProducts_keep)(int64_t n, int64_t k, Matrix b, real *packed);
 int64_t THNN_(panelProducts_keptElements)(int64_t n, int64_t k);
 
-/* Whether x * w^T with few rows of x is for the loops of simd/kernels/dots.c: gemm would spend too
- * much of its time on packing w. */
+/* Whether x * w^T, with few rows of x, is computed by the loops of simd/kernels/dots.c: gemm would
+ * spend too much of its time on packing w. */
 bool THNN_(matrix_prefersDots)(const THNNState *state, int64_t rows, int64_t columns,
                                int64_t terms);
 
@@ -114,8 +115,8 @@ void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns,
                           const real *x, int64_t xStride, const real *w, const real *start, real *y,
                           int64_t yStride, THNNRoom room);
 
-/* Whether affine is faster with the transpose of w, of `terms` rows; and that. The room is that of a
- * product whose a is not transposed. */
+/* Whether matrix_affine is faster if it gets the transpose of w, which has `terms` rows; and the
+ * function that takes it. The room is that of a product whose a is not transposed. */
 bool THNN_(matrix_prefersTransposed)(const THNNState *state, int64_t rows, int64_t columns,
                                      int64_t terms);
 void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_t columns,

@@ -12,8 +12,8 @@ enum {
   FEW_COLUMNS = 16,
   /* A matrix of more elements does not stay in a second-level cache. */
   FAR_ELEMENTS = (1 << 22) / sizeof(real),
-  /* Terms of all panels that are packed at a time: the number of pages that are read side by
-   * side. */
+  /* Terms that are packed at a time, for all panels: each is read from a page of its own, and these
+   * are as many pages as are read side by side. */
   PACKED_TERMS = 16
 };
 
@@ -24,7 +24,7 @@ static int64_t panelElements(void)
 }
 
 /* Whether panels are read in place. For few columns, packing takes longer than it saves; with a
- * matrix of more than FAR_ELEMENTS, that is so only for very few. */
+ * matrix of more than FAR_ELEMENTS elements that holds only for at most FEW_COLUMNS columns. */
 static bool readsInPlace(const Product *p)
 {
   const bool far = p->m * p->k > FAR_ELEMENTS;
@@ -51,7 +51,7 @@ static OperandBlock largestBlock(const Product *p, int64_t rows, int64_t columns
   return (OperandBlock){.height = height, .terms = terms, .width = step};
 }
 
-/* Packs the panels of a block, without those before its row `first`. */
+/* Packs the panels of a block from its row `first` on. */
 static void packPanels(const Product *p, const OperandBlock *block, int64_t first, real *packed)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
@@ -71,8 +71,9 @@ static void packPanels(const Product *p, const OperandBlock *block, int64_t firs
   }
 }
 
-/* Packs the columns of a block of b, times alpha. Tiles of any shape then only add sums of products
- * to c. If they multiplied by alpha there, some would round once and some twice. */
+/* Packs the columns of a block of b, times alpha, so that tiles of any shape only add sums of
+ * products to c. If they multiplied by alpha there, tiles of some shapes would round once and
+ * others twice. */
 static void packScalars(const Product *p, const OperandBlock *block, real *packed)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
@@ -144,9 +145,10 @@ typedef struct LaterBlock {
   int64_t lines, length;
 } LaterBlock;
 
-/* The block of a that is packed after a block of product number `index`: of the next terms; or of
- * the next product; or of the next rows; or of the products after these. Without data, there is none
- * or it is near. */
+/* The block of a that is packed next after a block of product number `index`: that of the next
+ * terms; after the last terms that of the next product; after the last product that of the next
+ * rows; and after the last rows that of `after`. It has no data if there is none, or if a stays in
+ * a near cache. */
 static LaterBlock laterBlock(const Product *p, const OperandBlock *most, const Part *part,
                              const OperandBlock *block, int64_t index)
 {
@@ -177,8 +179,8 @@ static LaterBlock laterBlock(const Product *p, const OperandBlock *most, const P
                       .length = a.transposed ? terms : height};
 }
 
-/* Has the tiles of a step, of `steps` steps of columns, fetch its share of a later block. The first
- * step packs, and fetches nothing. */
+/* Makes the tiles of one of `steps` steps of columns fetch this step's share of a later block. The
+ * first step packs, and fetches nothing. */
 static void fetchLater(const Product *p, const LaterBlock *later, int64_t step, int64_t steps,
                        Panels *panels)
 {
@@ -223,7 +225,7 @@ static void multiplyBlock(const Product *p, const OperandBlock *block, const Pan
   loops->multiply(&panels);
 }
 
-/* The elements that a thread packs at a time: panels and scalars of the largest block. */
+/* The number of elements that a thread packs at a time: panels and scalars of the largest block. */
 typedef struct PackedSizes {
   int64_t panels, scalars;
 } PackedSizes;
@@ -389,7 +391,8 @@ static double panelOperations(const Product *p)
 }
 
 /* Whether threads share the rows of the result, or else its columns. They share the longer side,
- * but in a weight gradient always the columns: sharing the rows took 1.4 to 2 times as long. */
+ * but in a weight gradient always the columns: sharing the rows was measured to take 1.4 to 2 times
+ * as long. */
 static bool sharesRows(const Product *p)
 {
   return p->m >= p->n && !p->b.transposed;
@@ -402,7 +405,8 @@ static THNNRoom panelRoom(const THNNState *state, const Product *p, int64_t step
                     .bytes = (size_t)(sizes.panels + sizes.scalars) * sizeof(real)};
 }
 
-/* Whether the elements of a of `count` products do not stay where its panels are packed. */
+/* Whether a, for `count` products, is too large to stay in the cache that holds its packed
+ * panels. */
 static bool leavesNear(const Product *p, int64_t count)
 {
   return !readsInPlace(p) && (double)p->m * (double)p->k * (double)count > (double)panelElements();

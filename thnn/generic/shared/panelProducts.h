@@ -17,10 +17,11 @@ typedef struct Product {
   const real *scalars; /* all of b, packed; or NULL */
   real *c;
   int64_t leading;
-  Finish finish; /* of c, whose columns follow each other; of one product */
+  Finish finish; /* what is done to c afterwards, if its columns follow each other; only for a
+                  * single product */
   int64_t count, aNext, bNext;
-  real *sums;        /* to which the sum of each column of alpha * b is added, or NULL */
-  bool fetches;      /* a does not stay near: the next block of it is fetched ahead */
+  real *sums;        /* the sum of each column of alpha * b is added to these; or NULL */
+  bool fetches;      /* a does not stay in a near cache: its next block is fetched ahead */
   const real *after; /* a of the product that is computed after this one, or NULL */
 } Product;
 
@@ -44,19 +45,20 @@ static inline Product shapeOf(int64_t m, int64_t n, int64_t k, bool aTransposed,
   return productOf(m, n, k, 1, a, b, NULL, m);
 }
 
-/* Whether gemm is slower. It packs a large operand for few columns, and with the longest vectors
- * the loops here are faster in nearly all products of some size. Where both operands are contiguous
+/* Whether gemm is slower. It packs a large operand even for few columns, and with AVX-512 the loops
+ * here are faster in nearly all products that are not small. Where both operands are contiguous
  * along the sums, few rows or columns are left to dots. */
 bool THNN_(panelProducts_win)(const Product *p);
 
-/* Whether it reads the panels of a near a where they are, since packing them takes longer than it
- * saves. */
+/* Whether a stays in a near cache and its panels are read in place, since packing them would take
+ * longer than it saves. */
 bool THNN_(panelProducts_readsInPlace)(const Product *p);
 
-/* The most that packing the operands of a product takes, of these sizes or smaller ones. */
+/* The most bytes that packing the operands takes, for a product of these sizes or of smaller
+ * ones. */
 size_t THNN_(panelProducts_mostBytes)(int64_t m, int64_t n, int64_t k);
 
-/* The room that the product takes, and the product. */
+/* Returns the room that the product takes; and computes the product. */
 THNNRoom THNN_(panelProducts_room)(const THNNState *state, const Product *p);
 void THNN_(panelProducts_multiply)(const Product *p, THNNRoom room);
 

@@ -19,7 +19,7 @@ static THNNView view(const void *untyped)
   return view;
 }
 
-/* Makes room in the lists of sizes and strides. The caller sees no change of the tensor. */
+/* Makes room in the lists of sizes and strides, without any change that a caller can see. */
 static void reserveDimensions(void *untyped, int nDimension)
 {
   THTensor *tensor = untyped;
@@ -54,7 +54,7 @@ static void resize(void *untyped, int nDimension, const int64_t *size)
   tensor->nDimension = nDimension;
 }
 
-/* THTensor_(set) would allocate the lists anew. */
+/* Does what THTensor_(set) does, but does not allocate the lists anew, so that it cannot fail. */
 static void set(void *context, void *untyped, void *untypedSource)
 {
   (void)context;
