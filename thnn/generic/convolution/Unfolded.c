@@ -7,7 +7,7 @@
  * beginning; sizes of 0 or less leave nothing to do. */
 #include "generic/template.h"
 
-/* The int arguments of the functions, widened. */
+/* The int arguments of the functions, widened to 64 bits. */
 typedef struct Unfolding {
   int64_t kW, kH, dW, dH, padW, padH;
   int64_t planes, width, height, outputWidth, outputHeight;
@@ -47,7 +47,7 @@ typedef struct Tap {
   int64_t startH, startW, begin, end;
 } Tap;
 
-/* Works for any stride, also 0 or a negative one. */
+/* The tap with a number. The stride can be 0 or negative. */
 static Tap tapAt(const Unfolding *u, int64_t number)
 {
   Tap tap = {.startH = number / u->kW - u->padH, .startW = number % u->kW - u->padW};

@@ -14,7 +14,7 @@ typedef struct THNNConvolutionCall {
   THNNConvolution geometry;
   int nDimension; /* spatial dimensions */
   bool transposed;
-  /* forward only: what becomes of the output (generic/shared/finish.h) */
+  /* forward only: how the output is finished (generic/shared/finish.h) */
   THTensor *addend; /* argument #6, or NULL */
   bool rectifies;
 } THNNConvolutionCall;

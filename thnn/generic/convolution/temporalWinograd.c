@@ -69,7 +69,7 @@ typedef struct Areas {
   THNNRoom room;
   real *numbers; /* the frames' coefficients */
   real *sums;
-  real *zeros; /* a frame */
+  real *zeros; /* a frame of zeros */
 } Areas;
 
 static Areas layOut(const Temporal *of, Scratch *scratch)

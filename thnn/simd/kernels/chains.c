@@ -222,9 +222,10 @@ INLINE void moveFactors(const int taps, const real *next, Vector *factor)
   factor[0] = load(next);
 }
 
-/* Sums for `rows` chains of `taps` taps, both constants where this is called. The first and the
- * last scalars of a line meet only some of the taps. Scalars before `begin` are skipped, except for
- * the last few, whose turns load the factors that the scalar at `begin` meets. */
+/* Computes the sums for `rows` chains of `taps` taps; both numbers are constants where this is
+ * called. The first and the last scalars of a line meet only some of the taps. Scalars before
+ * `begin` are skipped, except for the last few, whose turns load the factors that the scalar at
+ * `begin` meets. */
 INLINE void correlateTile(const int rows, const int taps, const Correlations *of,
                           const THNNOffsets *row)
 {

@@ -27,7 +27,7 @@ typedef struct THNNDotsRange {
 } THNNDotsRange;
 
 typedef struct SimdDots {
-  THNNDotsRange ranges[2]; /* measured */
+  THNNDotsRange ranges[2]; /* dots take the sizes of either */
   void (*dots)(const Dots *of);
   /* y[i][j] += the sum over the terms of x[i][t] * w[t][j]; `start` is not used */
   void (*spread)(const Dots *of);

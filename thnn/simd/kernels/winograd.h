@@ -11,10 +11,11 @@
  * begin in neighbouring columns, and the next group begins `side` steps after this one. */
 typedef struct TileRow {
   int64_t tiles;               /* up to THNN_MOST_TILES */
-  int64_t height, width;       /* of the plane that is read or written */
-  int64_t row, column;         /* of the first tile's first element in the plane; can be outside */
+  int64_t height, width;       /* size of the plane that is read or written */
+  int64_t row, column;         /* place of the first tile's first element in the plane; can be
+                                * outside */
   int64_t rowStep, columnStep; /* the dilation; columnStep is up to THNN_MOST_TILES */
-  int64_t place;               /* of the first tile in its group, from 0 */
+  int64_t place;               /* number of the first tile in its group, from 0 */
   int64_t ahead;               /* prefetch distance in elements */
 } TileRow;
 
@@ -51,8 +52,8 @@ typedef struct SimdTiles {
 
 typedef struct SimdWinograd {
   SimdTiles two, four; /* tiles of 2x2 and of 4x4 results of 3x3 taps */
-  SimdTiles twoOfFive; /* of 2x2 results of 5x5 taps */
-  SimdTiles fourOfTwo; /* of 4x4 results of 2x2 taps */
+  SimdTiles twoOfFive; /* tiles of 2x2 results of 5x5 taps */
+  SimdTiles fourOfTwo; /* tiles of 4x4 results of 2x2 taps */
   /* F(2, 3) along frames of n reals, with coefficient k at y[k * step]: the transforms of the four
    * frames that two results see, and of three weights of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);

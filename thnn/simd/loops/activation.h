@@ -28,7 +28,7 @@ typedef struct SimdActivation {
   Map hardShrink;
   /* hardShrink's result, moved by lambda towards 0; lambda */
   Map softShrink;
-  /* for both shrinks: x beyond lambda on either side ? gradOutput : 0; lambda */
+  /* for both shrinks: gradOutput where x is beyond lambda on either side, otherwise 0; lambda */
   Map2 shrinkBackward;
   /* x, but at least min and at most max; min, max */
   Map hardTanh;

@@ -25,7 +25,8 @@ typedef struct SimdCriterion {
   LossGradient absGradient;
   /* Whether every x is between 0 and 1 */
   bool (*areProbabilities)(int64_t n, const real *x);
-  /* -weight (t log x + (1 - t) log(1 - x)), with 1e-12 added to both arguments; weights or none */
+  /* -weight (t log x + (1 - t) log(1 - x)), with 1e-12 added to both arguments; weights may be
+   * NULL */
   LossSum bceLoss;
   LossGradient bceGradient;
   /* t (log t - x) where t > 0, else 0 */

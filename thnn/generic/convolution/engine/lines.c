@@ -126,7 +126,8 @@ bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
 {
   LinesWorker worker = {.g = plan->geometry};
   const THNNConvolution *g = &worker.g;
-  /* With a stride of the image, neighbours in a line of the map do not see neighbours in it. */
+  /* If the image has the stride, neighbours in a line of the map do not see neighbours in the
+   * image. */
   if (g->transposed && (g->stride[0] > 1 || g->stride[1] > 1 || g->stride[2] > 1))
     return false;
   worker.bands = THNN_(paddedLines_areFlat)(g)

@@ -374,7 +374,7 @@ bool THNN_(packedProducts_runConvolution)(const AlgorithmPlan *plan, const Opera
   Scratch shared = {.base = scratch};
   layOut(&work, &shared);
   if (work.own.keepsWeights)
-    work.weights = (real *)of->kept; /* which are only read */
+    work.weights = (real *)of->kept; /* only read */
   const THNNRoom room = {plan->threads, plan->threadBytes, (char *)scratch + shared.used};
   if (isWeight(&work))
     runWeight(&work, of, room);

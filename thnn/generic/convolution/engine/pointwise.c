@@ -260,7 +260,8 @@ static void packImage(const PointwiseWorker *worker, const THNNConvolutionBox *b
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Prefetches the places of a panel's map, in turn `turn` of `turns` turns. */
+/* Prefetches the places in the map where the results of a panel go, in turn `turn` of `turns`
+ * turns. */
 static void fetchMap(const PointwiseWorker *worker, const Panel *panel,
                      const THNNConvolutionBox *box, int64_t turn, int64_t turns)
 {
@@ -352,7 +353,7 @@ bool THNN_(pointwise_runConvolution)(const AlgorithmPlan *plan, const Operands *
   layOutShared(&common, &shared);
   const bool packs = !common.plan.keepsWeights;
   if (!packs)
-    common.weights = (real *)of->kept; /* which are only read */
+    common.weights = (real *)of->kept; /* only read */
   const int64_t panels = panelCount(common.g.outputPlanes);
   const int64_t boxes = THNN_convolutionBoxCount(&common.plan.boxes), parts = common.plan.parts;
   const int threads = plan->threads;

@@ -439,8 +439,9 @@ static void transformAllWeights(const WinogradWorker *worker, real *weights)
 }
 
 /* Computes the last `rest` groups, beginning with number `first`, in which threads share slices and
- * then planes; a group's coefficients are in the scratch of the thread of that number. All threads
- * of the parallel region call this. Returns whether this thread's share of the map is finite. */
+ * then planes; the coefficients of the i-th of these groups are in the scratch of thread i. All
+ * threads of the parallel region call this. Returns whether this thread's share of the map is
+ * finite. */
 static bool runShared(const AlgorithmPlan *plan, WinogradWorker *worker, int64_t first,
                       int64_t rest, void *scratch)
 {
@@ -495,7 +496,7 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
   Scratch shared = {.base = scratch};
   layOutShared(&common, &shared);
   if (common.plan.keepsWeights)
-    common.weights = (real *)of->kept; /* which are only read */
+    common.weights = (real *)of->kept; /* only read */
   const int64_t groupTiles = common.plan.blockTiles * common.plan.groupBlocks;
   const int threads = plan->threads;
   /* Threads take equally many groups each, and work together on the groups that are left over, one

@@ -11,9 +11,9 @@
  * between a slice and a map plane.
  *
  * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
- * directWeight.c. A task is a panel of map planes times a block of slices, for all tiles. Where
- * that makes few tasks, the tiles are also divided into a fixed number of shares, whose partial
- * sums are added in order.
+ * directWeight/. A task is a panel of map planes times a block of slices, for all tiles. Where that
+ * makes few tasks, the tiles are also divided into a fixed number of shares, whose partial sums are
+ * added in order.
  *
  * If an element or a gradient is infinite, or nearly so, differences of infinities can arise. So
  * nothing is added to the weight gradient until everything that will be added is known to be

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* Fraction of positions that any tap reaches; with an image's stride beyond the kernel, some get
- * none. */
+/* Fraction of positions that any tap reaches; if the image has a stride larger than the kernel,
+ * some positions get none. */
 static double shareWithTaps(const THNNConvolution *g)
 {
   double share = 1;
@@ -47,7 +47,7 @@ static void countSingly(const DirectWorker *worker, const double *costs, double 
     counts[DIRECT_PANEL_WEIGHT] = weights;
 }
 
-/* The factor by which lines are slower than their products. */
+/* The factor by which lines take longer than the cycles that are counted for them. */
 static double lineFactor(const DirectWorker *worker, const double *costs)
 {
   enum { ALIAS_BYTES = 2048, SHORT_VECTOR = 16 };

@@ -66,7 +66,7 @@ static void addSingly(const DirectWorker *worker, const Panel *panel, const Clas
   panel->loops->add(&products);
 }
 
-/* The same for a class of lines. Each residue class of taps modulo `tapsApart` is a chain. */
+/* Does the same for a class of lines. Each residue class of taps modulo `tapsApart` is a chain. */
 static void addLines(const DirectWorker *worker, const Panel *panel, const Class *class,
                      int64_t first, int64_t end, int64_t planes, const real *image,
                      const real *weights, const real *start)
@@ -203,7 +203,7 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
   common.map = of->map;
   common.finish = of->finish;
   if (common.plan.keepsWeights)
-    common.kept = (real *)of->kept; /* which are only read */
+    common.kept = (real *)of->kept; /* only read */
   Scratch shared = {.base = scratch};
   THNN_(direct_layOutShared)(&common, &shared);
   listRuns(&common);

@@ -10,13 +10,14 @@
 
 enum {
   LISTED_CLASSES = 128, /* capacity of the list of classes */
-  MOST_SUBLINES = 8     /* at most this many interleaved lines */
+  MOST_SUBLINES = 8     /* most interleaved lines that a run is taken in */
 };
 
 /* A task is a box of map positions times a panel of map planes. */
 typedef struct DirectPlan {
   THNNConvolutionBoxes boxes;
-  int along;           /* dimension in which positions form lines; -1: each is taken by itself */
+  int along;           /* dimension along which positions form lines; -1: each position is taken by
+                        * itself */
   int64_t runs[3];     /* runs per dimension; whole ones in dimension `along` */
   int64_t panelLanes;  /* lanes of the widest panel */
   int64_t blockPlanes; /* image planes whose weights are packed at a time */
@@ -30,9 +31,11 @@ typedef struct DirectPlan {
 typedef struct Line {
   int64_t positions, taps;
   int64_t spacing, tapsApart;
-  int64_t first, tapStep; /* image index of the first position and tap; step to the next tap */
+  int64_t first, tapStep; /* image index that the first position sees through the first tap; image
+                           * step to the next tap */
   int64_t size;           /* number of image indices */
-  int64_t element, tapFactor, positionSum; /* steps per image index, tap and position */
+  int64_t element, tapFactor, positionSum; /* steps in the image per index, in the weights per tap,
+                                            * and in the sums per position */
 } Line;
 
 /* Positions of the box that share their terms, and these terms: parts of the worker's two lists. If

@@ -156,7 +156,7 @@ bool THNN_(direct_planConvolution)(AlgorithmPlan *plan)
   enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
   DirectWorker worker = workerFor(&plan->geometry);
   const THNNConvolution *g = &worker.g;
-  /* Without a stride, pointwise.c and products are better than fetching the image for each
+  /* Without a stride, pointwise.c and packedProducts.c are better than fetching the image for each
    * panel. */
   if (!plan->asked && THNN_convolutionIsPointwise(g))
     return false;

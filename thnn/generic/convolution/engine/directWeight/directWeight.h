@@ -111,7 +111,7 @@ typedef struct WeightWorker {
   real *padded;               /* the group's padded boxes; NULL if the image itself is read */
   real *sharedSums;           /* sums of each [task][share], laid out as `sums` */
   real *boxSums;     /* sums for the bias gradient, [box][panel][lane] or [box][image plane] */
-  double *planeSums; /* the same summed over all boxes so far */
+  double *planeSums; /* these sums, over all boxes so far */
 
   real *sums;           /* [image plane][tap][lane] of the task or share */
   real *transposedSums; /* [lane][image plane][tap] */
