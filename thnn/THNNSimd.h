@@ -16,8 +16,8 @@ typedef enum THNNSimdLevel {
 THNN_API THNNSimdLevel THNN_simdLevel(void);
 THNN_API const char *THNN_simdLevelName(void);
 
-/* Whether it has fused multiply-adds, without which results are not the same as on other processors
- * (THNN_State_setReproducible). */
+/* Whether the level in use has fused multiply-adds, without which results are not the same as on
+ * other processors (THNN_State_setReproducible). */
 THNN_API bool THNN_simdReproduces(void);
 
 #endif

@@ -23,7 +23,7 @@ typedef enum THNNConvolutionAlgorithm {
   THNN_CONVOLUTION_AUTO = 0,   /* the fastest by measurement */
   THNN_CONVOLUTION_GEMM = 1,   /* im2col in tiles and BLAS: the reference */
   THNN_CONVOLUTION_DIRECT = 2, /* register-blocked kernels that read the padded image */
-  /* Winograd's algorithms where they apply, otherwise as `auto`: */
+  /* Winograd's algorithms where they apply, otherwise the choice of `auto`: */
   THNN_CONVOLUTION_WINOGRAD = 3, /* F(2x2, 3x3), F(3x3, 2x2) and F(2, 3) */
   THNN_CONVOLUTION_WINOGRAD4 = 4 /* F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and their gradients */
 } THNNConvolutionAlgorithm;
@@ -36,8 +36,8 @@ typedef enum THNNConvolutionResult {
   THNN_CONVOLUTION_RESULTS = 3 /* how many there are */
 } THNNConvolutionResult;
 
-/* How exact results are to be. Every algorithm keeps to an error bound that grows with the number of
- * terms of a sum; this is about the factor before it. */
+/* How exact results are to be. Every algorithm keeps to an error bound that grows with the number
+ * of terms of a sum; the accuracy limits the factor of that bound. */
 typedef enum THNNAccuracy {
   THNN_ACCURACY_STANDARD = 0, /* any algorithm */
   THNN_ACCURACY_HIGH = 1 /* none with several times the error of sums of products: no winograd4 */
@@ -47,11 +47,11 @@ typedef enum THNNAccuracy {
 typedef struct THNNConvolutionChoice {
   THNNConvolutionAlgorithm algorithm; /* never `auto` */
   const char *row;                    /* its row in the engine's table, or "planewise" */
-  size_t scratchBytes;                /* memory that the call takes beside its tensors */
+  size_t scratchBytes;                /* memory that the call takes besides its tensors */
   double cost;                        /* expected time, in cycles of one core */
 } THNNConvolutionChoice;
 
-/* A new state with the defaults; an error through TH's handlers when memory is short. */
+/* A new state with the defaults; raises an error when there is no memory. */
 THNN_API THNNState *THNN_State_new(void);
 /* Frees a state; NULL is ignored. */
 THNN_API void THNN_State_free(THNNState *state);
@@ -61,7 +61,7 @@ THNN_API void THNN_State_setThreads(THNNState *state, int threads);
 THNN_API int THNN_State_threads(const THNNState *state);
 
 /* Work that makes another thread worth waking, in arithmetic operations or memory accesses; by
- * default 32768. Calls below twice as much stay on the calling thread. */
+ * default 32768. A call with less than twice this work stays on the calling thread. */
 THNN_API void THNN_State_setMinimumWork(THNNState *state, double operations);
 THNN_API double THNN_State_minimumWork(const THNNState *state);
 
@@ -86,29 +86,30 @@ THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNSt
 THNN_API void THNN_State_setConvolutionRow(THNNState *state, const char *row);
 THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
 
-/* A state that keeps weights is for one layer, whose weight stays as it is: the first output of a
- * convolution or of Linear leaves its plan and what it made of the weight, and later ones of the
- * same sizes with the same weight at the same address go on from there. What is kept costs nothing
- * any more, so another algorithm can be chosen than usual. Several threads may use such a state at
- * once. Setting false frees what is kept, and so does setting what algorithms are chosen by. */
+/* A state that keeps weights is for one layer, whose weight stays as it is. The first call that
+ * computes the output of a convolution or of Linear leaves in the state its plan and what it made of
+ * the weight, such as a packed copy; later calls with the same sizes and the same weight at the same
+ * address use them. Preparing the weight then costs nothing, so the engine may choose an algorithm
+ * that it would not choose otherwise. Several threads may use such a state at once. Setting false
+ * frees what is kept, and so does setting anything that the choice of an algorithm depends on. */
 THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
 THNN_API bool THNN_State_keepsWeights(const THNNState *state);
 THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);
 THNN_API THNNAccuracy THNN_State_accuracy(const THNNState *state);
 
 /* Reproducible results are the same bits on every processor with fused multiply-adds (x86-64 with
- * AVX2 or more, aarch64), in calls with the same arguments and the same settings otherwise: sums have
- * one order, the choice of algorithms goes by sizes alone, and no BLAS library is called. It takes
- * somewhat longer. Without fused multiply-adds, or with THNN_SIMD=baseline on x86-64, setting true is
- * an error (THNN_simdReproduces). For CUDA it means nothing.
+ * AVX2 or more, aarch64), in calls with the same arguments and otherwise the same settings: sums are
+ * added up in one order, algorithms are chosen by sizes alone, and no BLAS library is called. Calls
+ * take somewhat longer. Without fused multiply-adds, or with THNN_SIMD=baseline on x86-64, setting
+ * true is an error (THNN_simdReproduces). For CUDA the setting means nothing.
  *
  * The environment variable THNN_REPRODUCIBLE=1, which is read when the library is loaded, makes true
  * the default, also of calls without a state. */
 THNN_API void THNN_State_setReproducible(THNNState *state, bool reproducible);
 THNN_API bool THNN_State_reproducible(const THNNState *state);
 
-/* On the CPU every function is deterministic; the switch makes CUDA functions that are not refuse
- * to run. */
+/* On the CPU every function is deterministic. True makes the CUDA functions that are not refuse to
+ * run. */
 THNN_API void THNN_State_setDeterministic(THNNState *state, bool deterministic);
 THNN_API bool THNN_State_deterministic(const THNNState *state);
 

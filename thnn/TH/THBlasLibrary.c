@@ -26,10 +26,11 @@
 static const char *libraryName = "BLAS";
 static const char *coreName = "";
 
-/* Libraries with one number of threads for the process; both NULL when there is none, … */
+/* The functions of a library with one number of threads for the process; NULL for any other. */
 static int (*getThreads)(void);
 static void (*setThreads)(int threads);
-/* … and with one per calling thread: sets the number and returns the old one. */
+/* That of a library with a number per calling thread: it sets the number and returns the old one;
+ * NULL for any other library. */
 static int (*exchangeThreads)(int threads);
 
 static int (*getOpenMPThreads)(void);

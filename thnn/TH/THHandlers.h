@@ -12,16 +12,16 @@ TH_API void THGetArgErrorHandler(THArgErrorHandlerFunction *handler, void **data
 
 /* The error that a handler is called for. */
 typedef struct THErrorFacts {
-  size_t length; /* of the message without " at <file>:<line>" */
-  bool isMemory; /* There was not enough memory. */
+  size_t length; /* length of the message without " at <file>:<line>" */
+  bool isMemory; /* whether there was not enough memory */
 } THErrorFacts;
 
-/* About the last error of the calling thread. */
+/* What is known of the last error of the calling thread. */
 TH_API THErrorFacts THGetErrorFacts(void);
 
-/* Sets the place in a program's source that the calling thread calls from; NULL for none. Until the next
- * error or the next place, messages end in " at <file>:<line>, called at <file>:<line>". The string must
- * stay. THNNCaller.h sets the place of each call of a kernel. */
+/* Sets the place in a program's source that the calling thread calls from; NULL for none. Until the
+ * next error or the next place, messages end in " at <file>:<line>, called at <file>:<line>". The
+ * string is not copied. THNNCaller.h sets the place of each call of a kernel. */
 TH_API void THSetCaller(const char *file, int line);
 
 #endif

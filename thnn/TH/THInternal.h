@@ -23,12 +23,12 @@ static inline char *THAlignUp(const void *address, size_t alignment)
 /* Asks the system for large pages for a block that has not been written yet; only a hint. */
 void THUseLargePages(void *block, size_t bytes);
 
-/* The number of threads for reading and writing so many bytes of arrays: 1 where another thread
+/* The number of threads for reading and writing `bytes` bytes of arrays: 1 where another thread
  * does not pay, in a forked child, and inside a parallel region. */
 int THThreadsForBytes(int64_t bytes);
 
-/* The first of n elements that share number `share` of `shares` gets; shares begin at whole cache
- * lines of an array that begins at one. */
+/* Where part `share` begins when n elements are divided into `shares` parts, one for each thread.
+ * Parts begin at cache lines if the array does. */
 static inline int64_t THShareBegin(int64_t n, int share, int shares)
 {
   const int64_t line = 64, lines = n / line;

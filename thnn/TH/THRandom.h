@@ -13,7 +13,8 @@ typedef struct THGenerator {
   int seeded;                             /* 1 once seeded */
   uint64_t next;                          /* index of the next value in `state` */
   uint64_t state[TH_RANDOM_STATE_LENGTH]; /* 32-bit values */
-  double normal_x; /* the last pair of normal numbers: two uniform ones, and the radius */
+  double normal_x; /* x, y and rho make the last pair of normal numbers: x and y are the uniform
+                    * numbers that were drawn, rho is the radius */
   double normal_y;
   double normal_rho;
   int normal_is_valid; /* 1 while the pair's second number is still to be drawn */

@@ -77,7 +77,7 @@ int THGetNumThreads(void)
 
 int THThreadsForBytes(int64_t bytes)
 {
-  enum { ACCESSED_BYTES = 16 }; /* by one access, of a vector */
+  enum { ACCESSED_BYTES = 16 }; /* bytes that one access, of a vector, reads or writes */
   const int64_t worthwhile = bytes / ACCESSED_BYTES / TH_MINIMUM_WORK;
   if (worthwhile < 2)
     return 1;

@@ -80,7 +80,8 @@ typedef struct THNNRejection {
   int position;
 } THNNRejection;
 
-/* What THNN_reject raised last on the calling thread, for an error handler: asked once. */
+/* What THNN_reject raised last on the calling thread, for an error handler; the next call returns
+ * no function unless THNN_reject has raised again. */
 THNNRejection THNN_takeRejection(void);
 
 /* Raises "<function>: argument #… '…': expected <expected>, found <found>". */

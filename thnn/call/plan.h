@@ -51,7 +51,7 @@ typedef enum THNNRole {
   THNN_ROLE_INOUT, /* never resized, read and written */
   THNN_ROLE_SHARE, /* becomes a view of another argument */
   THNN_ROLE_SCRATCH,
-  THNN_ROLE_KEPT /* memory that the caller has from then on */
+  THNN_ROLE_KEPT /* memory that the caller owns after acquire */
 } THNNRole;
 
 /* A tensor of any type, as the plan sees it. */

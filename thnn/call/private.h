@@ -4,8 +4,8 @@
 
 #include <THNNState.h>
 
-/* Exports a function with the version THNN_PRIVATE, which ../private.map gives to the names in it. Both
- * libraries have to be of one build, and nothing else may use it. */
+/* Exports a function with the symbol version THNN_PRIVATE, which ../private.map gives to the names
+ * that it lists. Both libraries have to come from one build, and nothing else may call it. */
 #define THNN_PRIVATE THNN_API
 
 #endif

@@ -86,7 +86,7 @@ void THNN_State_check(const THNNState *state, const char *function)
              function, THNN_simdLevelName());
 }
 
-/* Frees what is kept, after a setting has changed by which it was chosen. */
+/* Frees what is kept, after a change of a setting that its algorithm was chosen by. */
 static void forget(THNNState *state)
 {
   if (!state->kept)

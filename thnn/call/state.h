@@ -20,11 +20,11 @@ struct THNNState {
   void **kept; /* where a call may leave a block (THNN_planKept) for later ones; NULL: nowhere */
 };
 
-/* What a block that a state keeps begins with. */
+/* The beginning of every block that a state keeps. */
 typedef enum THNNKeptKind { THNN_KEPT_CONVOLUTION, THNN_KEPT_LINEAR } THNNKeptKind;
 typedef struct THNNKept {
   THNNKeptKind kind;
-  int realBytes; /* of the element type, to which the rest belongs */
+  int realBytes; /* bytes of an element of the type that the block is for */
 } THNNKept;
 
 /* The block that a state keeps; NULL where there is none, or one of another kind or type. */
@@ -33,8 +33,8 @@ const THNNKept *THNN_keptBy(const THNNState *state, THNNKeptKind kind, int realB
 /* Gives a block (THNN_planKept) to a state; frees it if another call was first. */
 void THNN_leaveKept(const THNNState *state, void *block);
 
-/* The settings of a state, or the defaults for NULL, with one result's algorithm of convolutions for
- * all of them: for calls that compute that result. */
+/* The settings of a state, or the defaults for NULL, for a call that computes one result: the
+ * convolution algorithm that the state has for this result is set for all results. */
 THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which);
 
 #endif

@@ -140,7 +140,8 @@ TH_API void THTensor_(setStorage4d)(THTensor *self, THStorage *storage, ptrdiff_
                                     int64_t size0, int64_t stride0, int64_t size1, int64_t stride1,
                                     int64_t size2, int64_t stride2, int64_t size3, int64_t stride3);
 
-/* The slice number `index` along a dimension, which has one dimension less; source needs two. */
+/* The elements whose index in `dimension` is `index`: the view has one dimension less than source,
+ * which needs at least two. */
 TH_API void THTensor_(select)(THTensor *self, THTensor *source, int dimension, int64_t index);
 
 /* The elements first … first + size - 1 along a dimension. */

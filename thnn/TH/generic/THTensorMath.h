@@ -7,7 +7,7 @@
 TH_API void THTensor_(fill)(THTensor *result, real value);
 TH_API void THTensor_(zero)(THTensor *result);
 
-/* Every element with a scalar. */
+/* Element by element: tensor + value, tensor - value, tensor * value */
 TH_API void THTensor_(add)(THTensor *result, THTensor *tensor, real value);
 TH_API void THTensor_(sub)(THTensor *result, THTensor *tensor, real value);
 TH_API void THTensor_(mul)(THTensor *result, THTensor *tensor, real value);
