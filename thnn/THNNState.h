@@ -81,30 +81,31 @@ THNN_API THNNConvolutionAlgorithm THNN_State_convolutionAlgorithmOf(const THNNSt
                                                                     THNNConvolutionResult which);
 
 /* Names one row of the table in the convolution engine, such as "lines" or "gemm"; NULL (the
- * default) for none. Convolutions to which that algorithm applies take it, whatever it costs; others
- * go by the costs, as with `auto`. For tests and measurements. The name is copied. */
+ * default) for none. Convolutions to which that algorithm applies take it, whatever it costs;
+ * others go by the costs, as with `auto`. For tests and measurements. The name is copied. */
 THNN_API void THNN_State_setConvolutionRow(THNNState *state, const char *row);
 THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
 
 /* A state that keeps weights is for one layer, whose weight stays as it is. The first call that
- * computes the output of a convolution or of Linear leaves in the state its plan and what it made of
- * the weight, such as a packed copy; later calls with the same sizes and the same weight at the same
- * address use them. Preparing the weight then costs nothing, so the engine may choose an algorithm
- * that it would not choose otherwise. Several threads may use such a state at once. Setting false
- * frees what is kept, and so does setting anything that the choice of an algorithm depends on. */
+ * computes the output of a convolution or of Linear leaves in the state its plan and what it made
+ * of the weight, such as a packed copy; later calls with the same sizes and the same weight at the
+ * same address use them. Preparing the weight then costs nothing, so the engine may choose an
+ * algorithm that it would not choose otherwise. Several threads may use such a state at once.
+ * Setting false frees what is kept, and so does setting anything that the choice of an algorithm
+ * depends on. */
 THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
 THNN_API bool THNN_State_keepsWeights(const THNNState *state);
 THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);
 THNN_API THNNAccuracy THNN_State_accuracy(const THNNState *state);
 
 /* Reproducible results are the same bits on every processor with fused multiply-adds (x86-64 with
- * AVX2 or more, aarch64), in calls with the same arguments and otherwise the same settings: sums are
- * added up in one order, algorithms are chosen by sizes alone, and no BLAS library is called. Calls
- * take somewhat longer. Without fused multiply-adds, or with THNN_SIMD=baseline on x86-64, setting
- * true is an error (THNN_simdReproduces). For CUDA the setting means nothing.
+ * AVX2 or more, aarch64), in calls with the same arguments and otherwise the same settings: sums
+ * are added up in one order, algorithms are chosen by sizes alone, and no BLAS library is called.
+ * Calls take somewhat longer. Without fused multiply-adds, or with THNN_SIMD=baseline on x86-64,
+ * setting true is an error (THNN_simdReproduces). For CUDA the setting means nothing.
  *
- * The environment variable THNN_REPRODUCIBLE=1, which is read when the library is loaded, makes true
- * the default, also of calls without a state. */
+ * The environment variable THNN_REPRODUCIBLE=1, which is read when the library is loaded, makes
+ * true the default, also of calls without a state. */
 THNN_API void THNN_State_setReproducible(THNNState *state, bool reproducible);
 THNN_API bool THNN_State_reproducible(const THNNState *state);
 

@@ -88,8 +88,8 @@ static void retainObject(void *object)
 enum { NOTHING, STATE, TENSOR = 16, STORAGE = 32 };
 
 /* A state for each device to free with, in whatever thread that happens. Making an object on the
- * device makes it, so that freeing cannot fail for want of one. The lock is recursive: giving memory
- * back runs Python, which may collect other objects. */
+ * device makes it, so that freeing cannot fail for want of one. The lock is recursive: giving
+ * memory back runs Python, which may collect other objects. */
 enum { MAX_DEVICES = 256 };
 static THCState *freeing[MAX_DEVICES];
 static pthread_mutex_t freeingLock;
@@ -217,7 +217,8 @@ void pythnn_keep(void *held, void *with)
 
 /* ---- Memory of Python's allocator ------------------------------------------------------------ */
 
-/* Also called by kernels' scratch memory, after the interpreter's end by nobody who would miss it. */
+/* Also called by kernels' scratch memory, after the interpreter's end by nobody who would miss
+ * it. */
 static void *allocateBlock(void *context, size_t bytes, int device, void *stream)
 {
   (void)context;

@@ -12,7 +12,7 @@
 
 #include "error.h"
 
-/* ---- Arrays as arguments: see native.h -------------------------------------------------------- */
+/* ---- Arrays as arguments: see native.h ------------------------------------------------------- */
 
 enum { PYTHNN_MAX_DIMENSIONS = 64 };
 
@@ -27,7 +27,7 @@ typedef struct pythnn_CudaSlot {
 PYTHNN_API void pythnn_placeCuda(pythnn_CudaSlot *slot, uintptr_t data, const int64_t *layout,
                                  int device);
 
-/* ---- Objects that Python owns: see native.h --------------------------------------------------- */
+/* ---- Objects that Python owns: see native.h -------------------------------------------------- */
 
 typedef struct pythnn_CudaOwned {
   void *object;
@@ -57,7 +57,7 @@ PYTHNN_API void pythnn_disownCuda(pythnn_CudaOwned *owned);
 /* Does nothing: a destructor of `with` that has kept `held` until then. */
 PYTHNN_API void pythnn_keep(void *held, void *with);
 
-/* ---- Memory of Python's allocator ------------------------------------------------------------- */
+/* ---- Memory of Python's allocator ------------------------------------------------------------ */
 
 /* Python's part, as in THCAllocator. */
 extern void *pythnn_allocateBlock(size_t bytes, int device, void *stream);
@@ -66,7 +66,7 @@ extern int pythnn_releaseBlock(void *block, int device, void *stream);
 /* Has the state take device memory from Python (true) or from CUDA's pool. */
 PYTHNN_API int pythnn_useAllocator(THCState *state, bool fromPython);
 
-/* ---- DLPack ----------------------------------------------------------------------------------- */
+/* ---- DLPack ---------------------------------------------------------------------------------- */
 
 /* The published layout of DLTensor. */
 typedef struct pythnn_DLTensor {

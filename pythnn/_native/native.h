@@ -1,5 +1,5 @@
-/* What the generated part of the extension stands on besides guards: tensors over memory that belongs
- * to Python. */
+/* What the generated part of the extension stands on besides guards: tensors over memory that
+ * belongs to Python. */
 
 #ifndef PYTHNN_NATIVE_H
 #define PYTHNN_NATIVE_H

@@ -1,5 +1,5 @@
-/* `regions` counts the parallel regions that the libraries start, in programs that are compiled with
- * COUNTS_REGIONS. _GNU_SOURCE must be defined before all headers. */
+/* `regions` counts the parallel regions that the libraries start, in programs that are compiled
+ * with COUNTS_REGIONS. _GNU_SOURCE must be defined before all headers. */
 #ifndef TEST_REGIONS_H
 #define TEST_REGIONS_H
 

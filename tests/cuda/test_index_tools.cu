@@ -1,5 +1,5 @@
-/* What kernels do with indices: dividing, sorting, drawing numbers by them, and counting elements in
- * 32 or 64 bits. */
+/* What kernels do with indices: dividing, sorting, drawing numbers by them, and counting elements
+ * in 32 or 64 bits. */
 #include <algorithm>
 #include <functional>
 #include <numeric>

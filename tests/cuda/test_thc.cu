@@ -426,7 +426,8 @@ static void testMissingBlas()
   CHECK(status == 0);
 }
 
-/* What becomes a view of gradOutput may be the tensor that is read: its memory is there to the end. */
+/* What becomes a view of gradOutput may be the tensor that is read: its memory is there to the
+ * end. */
 static void testSharingTheInput()
 {
   THCudaTensor *input = vectorOf({-1, 2}), *gradOutput = vectorOf({10, 20});

@@ -1,5 +1,5 @@
-/* Unfolding, folding and the convolution engine against their definitions. All numbers are multiples
- * of a power of two, so that sums are exact in any order. */
+/* Unfolding, folding and the convolution engine against their definitions. All numbers are
+ * multiples of a power of two, so that sums are exact in any order. */
 #define THC_TYPE_CUDADOUBLE
 #include <cuda/THCUNNExtra.h>
 #include <cuda/generic/convolution/engine/engine.cuh>

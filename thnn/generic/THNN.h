@@ -1,6 +1,7 @@
-/* The prototypes, once per real type: included by ../THNN.h, which says what the roles mean, and for
- * CUDA by ../cuda/THCUNN.h. Lua Torch's cunn gives arguments of some functions other names or types:
- * those have prototypes of their own in ../cuda/generic/THCUNN.h, and THC_PROTOTYPES hides these. */
+/* The prototypes, once per real type: included by ../THNN.h, which says what the roles mean, and
+ * for CUDA by ../cuda/THCUNN.h. Lua Torch's cunn gives arguments of some functions other names or
+ * types: those have prototypes of their own in ../cuda/generic/THCUNN.h, and THC_PROTOTYPES hides
+ * these. */
 
 /* One argument and its comment per line. */
 /* clang-format off */
@@ -192,7 +193,8 @@ THNN_API void THNN_(Sigmoid_updateGradInput)(
     THTensor *gradInput,  /* out: shape of output */
     THTensor *output);    /* in: any shape; of the forward call */
 
-/* SoftPlus: output = log(1 + e^(beta input)) / beta, or input where beta input exceeds threshold. */
+/* SoftPlus: output = log(1 + e^(beta input)) / beta, or input where beta input exceeds
+ * threshold. */
 THNN_API void THNN_(SoftPlus_updateOutput)(
     THNNState *state,   /* may be NULL */
     THTensor *input,    /* in: any shape */
@@ -211,7 +213,8 @@ THNN_API void THNN_(SoftPlus_updateGradInput)(
     accreal beta,         /* as in the forward call */
     accreal threshold);   /* as in the forward call */
 
-/* Soft shrinkage: output = input moved by lambda towards 0, and 0 where it is no farther from it. */
+/* Soft shrinkage: output = input moved by lambda towards 0, and 0 where it is no farther from
+ * it. */
 THNN_API void THNN_(SoftShrink_updateOutput)(
     THNNState *state, /* may be NULL */
     THTensor *input,  /* in: any shape */
@@ -388,8 +391,8 @@ THNN_API void THNN_(AbsCriterion_updateOutput)(
     THTensor *output,  /* inout: one element; overwritten, not resized */
     bool sizeAverage); /* divide by the number of elements */
 
-/* Mean absolute error, backward: gradInput = 1 where input >= target, else -1, divided by the number
- * of elements when sizeAverage. */
+/* Mean absolute error, backward: gradInput = 1 where input >= target, else -1, divided by the
+ * number of elements when sizeAverage. */
 THNN_API void THNN_(AbsCriterion_updateGradInput)(
     THNNState *state,    /* may be NULL */
     THTensor *input,     /* in: any shape */
@@ -398,7 +401,8 @@ THNN_API void THNN_(AbsCriterion_updateGradInput)(
     bool sizeAverage);   /* divide by the number of elements */
 
 /* Binary cross entropy: output = -sum of weights (target log input + (1 - target) log(1 - input)),
- * divided by the number of elements when sizeAverage. 1e-12 is added to what logarithms are taken of. */
+ * divided by the number of elements when sizeAverage. 1e-12 is added to what logarithms are taken
+ * of. */
 THNN_API void THNN_(BCECriterion_updateOutput)(
     THNNState *state,   /* may be NULL */
     THTensor *input,    /* in: any shape; values from 0 to 1, others are an error */
@@ -407,8 +411,9 @@ THNN_API void THNN_(BCECriterion_updateOutput)(
     bool sizeAverage,   /* divide by the number of elements */
     THTensor *weights); /* in, optional: as many elements as input; NULL means 1 for each */
 
-/* Binary cross entropy, backward: gradInput = weights (input - target) / (input (1 - input)), divided
- * by the number of elements when sizeAverage. 1e-12 is added to both factors of the divisor. */
+/* Binary cross entropy, backward: gradInput = weights (input - target) / (input (1 - input)),
+ * divided by the number of elements when sizeAverage. 1e-12 is added to both factors of the
+ * divisor. */
 THNN_API void THNN_(BCECriterion_updateGradInput)(
     THNNState *state,    /* may be NULL */
     THTensor *input,     /* in: any shape */
@@ -442,8 +447,8 @@ THNN_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THTensor *total_weight, /* in: one element, from the forward call */
     int64_t ignore_index);  /* targets of this value do not count */
 
-/* Kullback-Leibler divergence: output = sum of target (log target - input) where target > 0, divided
- * by the number of elements when sizeAverage. */
+/* Kullback-Leibler divergence: output = sum of target (log target - input) where target > 0,
+ * divided by the number of elements when sizeAverage. */
 THNN_API void THNN_(DistKLDivCriterion_updateOutput)(
     THNNState *state,  /* may be NULL */
     THTensor *input,   /* in: any shape; log probabilities */
@@ -451,8 +456,8 @@ THNN_API void THNN_(DistKLDivCriterion_updateOutput)(
     THTensor *output,  /* inout: one element; overwritten, not resized */
     bool sizeAverage); /* divide by the number of elements */
 
-/* Kullback-Leibler divergence, backward: gradInput = -target where target > 0, else 0, divided by the
- * number of elements when sizeAverage. */
+/* Kullback-Leibler divergence, backward: gradInput = -target where target > 0, else 0, divided by
+ * the number of elements when sizeAverage. */
 THNN_API void THNN_(DistKLDivCriterion_updateGradInput)(
     THNNState *state,    /* may be NULL */
     THTensor *input,     /* in: any shape */
@@ -512,9 +517,9 @@ THNN_API void THNN_(MSECriterion_updateGradInput)(
     bool sizeAverage);   /* divide by the number of elements */
 
 #ifndef THC_PROTOTYPES
-/* Multi-label margin loss: per sample the sum over its targets t and the classes c that are no targets
- * of max(0, 1 - input[t] + input[c]), divided by the number of classes; output = the sum over samples,
- * divided by their number when sizeAverage. */
+/* Multi-label margin loss: per sample the sum over its targets t and the classes c that are no
+ * targets of max(0, 1 - input[t] + input[c]), divided by the number of classes; output = the sum
+ * over samples, divided by their number when sizeAverage. */
 THNN_API void THNN_(MultiLabelMarginCriterion_updateOutput)(
     THNNState *state,      /* may be NULL */
     THTensor *input,       /* in: [batch x] classes */
@@ -534,8 +539,8 @@ THNN_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
 #endif
 
 /* Multi-class margin loss: per sample weights[target] times the sum over the other classes c of
- * max(0, margin - input[target] + input[c])^p, divided by the number of classes; output = the sum over
- * samples, divided by their number when sizeAverage. */
+ * max(0, margin - input[target] + input[c])^p, divided by the number of classes; output = the sum
+ * over samples, divided by their number when sizeAverage. */
 THNN_API void THNN_(MultiMarginCriterion_updateOutput)(
     THNNState *state,      /* may be NULL */
     THTensor *input,       /* in: [batch x] classes */
@@ -575,8 +580,8 @@ THNN_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THTensor *gradInput, /* out: shape of input */
     bool sizeAverage);   /* divide by the number of elements */
 
-/* Logistic loss of a two-class classifier: output = sum of log(1 + exp(-input * target)), divided by
- * the number of elements when sizeAverage. */
+/* Logistic loss of a two-class classifier: output = sum of log(1 + exp(-input * target)), divided
+ * by the number of elements when sizeAverage. */
 THNN_API void THNN_(SoftMarginCriterion_updateOutput)(
     THNNState *state,  /* may be NULL */
     THTensor *input,   /* in: any shape */
@@ -584,8 +589,8 @@ THNN_API void THNN_(SoftMarginCriterion_updateOutput)(
     THTensor *output,  /* inout: one element; overwritten, not resized */
     bool sizeAverage); /* divide by the number of elements */
 
-/* Logistic loss, backward: gradInput = -target / (1 + exp(input * target)), divided by the number of
- * elements when sizeAverage. */
+/* Logistic loss, backward: gradInput = -target / (1 + exp(input * target)), divided by the number
+ * of elements when sizeAverage. */
 THNN_API void THNN_(SoftMarginCriterion_updateGradInput)(
     THNNState *state,    /* may be NULL */
     THTensor *input,     /* in: any shape */
@@ -619,8 +624,8 @@ THNN_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
 
 /* ---- Linear and sparse ---------------------------------------------------------------------- */
 
-/* Linear layer: output = bias + weight * input. Nothing happens when input has neither one dimension
- * nor two. */
+/* Linear layer: output = bias + weight * input. Nothing happens when input has neither one
+ * dimension nor two. */
 THNN_API void THNN_(Linear_updateOutput)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] inputs */
@@ -638,8 +643,9 @@ THNN_API void THNN_(Linear_updateGradInput)(
     THTensor *gradInput,  /* out, optional: shape of input; NULL means that nothing happens */
     THTensor *weight);    /* in: outputs x inputs */
 
-/* Linear layer, backward: gradWeight += scale * gradOutput * input^T, gradBias += scale * gradOutput,
- * summed over the batch. Nothing happens when input has neither one dimension nor two. */
+/* Linear layer, backward: gradWeight += scale * gradOutput * input^T, gradBias += scale *
+ * gradOutput, summed over the batch. Nothing happens when input has neither one dimension nor
+ * two. */
 THNN_API void THNN_(Linear_accGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] inputs */
@@ -652,9 +658,9 @@ THNN_API void THNN_(Linear_accGradParameters)(
     THTensor *addBuffer,  /* scratch, optional: unused */
     accreal scale);       /* factor of what is added */
 
-/* Linear layer over sparse rows: output = bias + sum over a sample's keys of value * the key's row of
- * weight, which is row key + keysOffset counted from 0. With four more columns in front weight scales
- * the values: see IndexLinear.c. */
+/* Linear layer over sparse rows: output = bias + sum over a sample's keys of value * the key's row
+ * of weight, which is row key + keysOffset counted from 0. With four more columns in front weight
+ * scales the values: see IndexLinear.c. */
 THNN_API void THNN_(IndexLinear_updateOutput)(
     THNNState *state,            /* may be NULL */
     THIndexTensor *keys,         /* in: keys; those of all samples, one after the other */
@@ -668,9 +674,9 @@ THNN_API void THNN_(IndexLinear_updateOutput)(
     THTensor *normalizedValues,  /* out: keys; the scaled values, left alone when weight does not scale */
     int train);                  /* not 0: keep the largest magnitudes of the values */
 
-/* Linear layer over sparse rows, backward: overwrites gradWeight with one row per key, scale * value *
- * gradOutput, after scale * gradOutput when weight scales; gradBias += scale * gradOutput, summed over
- * the batch. */
+/* Linear layer over sparse rows, backward: overwrites gradWeight with one row per key, scale *
+ * value * gradOutput, after scale * gradOutput when weight scales; gradBias += scale * gradOutput,
+ * summed over the batch. */
 THNN_API void THNN_(IndexLinear_accGradParameters)(
     THNNState *state,            /* may be NULL */
     THIndexTensor *keys,         /* in: keys; only their number matters */
@@ -687,9 +693,9 @@ THNN_API void THNN_(IndexLinear_accGradParameters)(
     accreal weightDecay,         /* unused */
     accreal scale);              /* factor of the gradients */
 
-/* Linear layer over sparse rows, backward and update in one: for each key in order the row of weight
- * becomes (1 - weightDecay) * row - scale * value * gradOutput; bias -= scale * gradOutput, summed over
- * the batch. */
+/* Linear layer over sparse rows, backward and update in one: for each key in order the row of
+ * weight becomes (1 - weightDecay) * row - scale * value * gradOutput; bias -= scale * gradOutput,
+ * summed over the batch. */
 THNN_API void THNN_(IndexLinear_accUpdateGradParameters)(
     THNNState *state,            /* may be NULL */
     THIndexTensor *keys,         /* in: keys; those of all samples, one after the other */
@@ -718,8 +724,8 @@ THNN_API void THNN_(IndexLinear_updateParameters)(
     accreal learningRate);       /* factor of the gradients */
 
 #ifndef THC_PROTOTYPES
-/* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how often
- * the index occurs when scaleGradByFreq. */
+/* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how
+ * often the index occurs when scaleGradByFreq. */
 THNN_API void THNN_(LookupTable_accGradParameters)(
     THNNState *state,        /* may be NULL */
     THIndexTensor *input,    /* in: indices of rows, in one dimension or two */
@@ -741,8 +747,8 @@ THNN_API void THNN_(LookupTable_renorm)(
     accreal maxNorm,    /* largest norm */
     accreal normType);  /* p, more than 0 */
 
-/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count from 1,
- * entries of value 0 do not count. */
+/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count
+ * from 1, entries of value 0 do not count. */
 THNN_API void THNN_(SparseLinear_updateOutput)(
     THNNState *state, /* may be NULL */
     THTensor *input,  /* in: entries x 3; each (sample, feature, value), in any order */
@@ -750,8 +756,8 @@ THNN_API void THNN_(SparseLinear_updateOutput)(
     THTensor *weight, /* in: outputs x inputs */
     THTensor *bias);  /* in: outputs */
 
-/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T + weightDecay *
- * weight, gradBias += scale * gradOutput, summed over the batch. */
+/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T +
+ * weightDecay * weight, gradBias += scale * gradOutput, summed over the batch. */
 THNN_API void THNN_(SparseLinear_accGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: entries x 3; each (sample, feature, value), in any order */
@@ -770,8 +776,8 @@ THNN_API void THNN_(SparseLinear_zeroGradParameters)(
     THTensor *gradBias,   /* inout: outputs */
     THTensor *lastInput); /* in: entries x 3; each (sample, feature, value), in any order */
 
-/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise, each
- * once. */
+/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise,
+ * each once. */
 THNN_API void THNN_(SparseLinear_updateParameters)(
     THNNState *state,      /* may be NULL */
     THTensor *weight,      /* inout: outputs x inputs */
@@ -781,8 +787,8 @@ THNN_API void THNN_(SparseLinear_updateParameters)(
     THTensor *lastInput,   /* in: entries x 3; each (sample, feature, value), in any order */
     accreal learningRate); /* factor of the gradients */
 
-/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count from 1,
- * entries of value 0 do not count. Legacy form: as many entries for each sample. */
+/* Linear layer over sparse samples: output = bias + weight * sample. Samples and features count
+ * from 1, entries of value 0 do not count. Legacy form: as many entries for each sample. */
 THNN_API void THNN_(SparseLinear_legacyUpdateOutput)(
     THNNState *state, /* may be NULL */
     THTensor *input,  /* in: batch x entries x 2; each (feature, value) */
@@ -790,8 +796,8 @@ THNN_API void THNN_(SparseLinear_legacyUpdateOutput)(
     THTensor *weight, /* in: outputs x inputs */
     THTensor *bias);  /* in: outputs */
 
-/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T + weightDecay *
- * weight, gradBias += scale * gradOutput, summed over the batch. Legacy form. */
+/* Linear layer over sparse samples, backward: gradWeight += scale * gradOutput * sample^T +
+ * weightDecay * weight, gradBias += scale * gradOutput, summed over the batch. Legacy form. */
 THNN_API void THNN_(SparseLinear_legacyAccGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: batch x entries x 2; each (feature, value) */
@@ -811,8 +817,8 @@ THNN_API void THNN_(SparseLinear_legacyZeroGradParameters)(
     THTensor *gradBias,   /* inout: outputs */
     THTensor *lastInput); /* in: batch x entries x 2; each (feature, value) */
 
-/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise, each
- * once. Legacy form. */
+/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise,
+ * each once. Legacy form. */
 THNN_API void THNN_(SparseLinear_legacyUpdateParameters)(
     THNNState *state,      /* may be NULL */
     THTensor *weight,      /* inout: outputs x inputs */
@@ -875,8 +881,8 @@ THNN_API void THNN_(LSTMFused_updateGradInput)(
 
 /* ---- Temporal convolutions ------------------------------------------------------------------- */
 
-/* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW on);
- * nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down. */
+/* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW
+ * on); nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down. */
 THNN_API void THNN_(TemporalConvolution_updateOutput)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] nInputFrame x inputFrameSize */
@@ -910,9 +916,9 @@ THNN_API void THNN_(TemporalConvolution_accGradParameters)(
     int dW,               /* frames from one window to the next */
     accreal scale);       /* factor of what is added */
 
-/* 1-D convolution over frames, feature by feature: each feature has a kernel of its own. nOutputFrame
- * is (nInputFrame + 2 padW - kW) / dW + 1, rounded down. With featFirst, features come before
- * frames in input and output. */
+/* 1-D convolution over frames, feature by feature: each feature has a kernel of its own.
+ * nOutputFrame is (nInputFrame + 2 padW - kW) / dW + 1, rounded down. With featFirst, features come
+ * before frames in input and output. */
 THNN_API void THNN_(TemporalRowConvolution_updateOutput)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] nInputFrame x nFeature */
@@ -940,8 +946,8 @@ THNN_API void THNN_(TemporalRowConvolution_updateGradInput)(
     int padW,             /* zero frames added before the first and after the last */
     bool featFirst);      /* features come before frames */
 
-/* Feature-wise 1-D convolution over frames, backward: adds scale times the gradients with respect to
- * weight and bias. */
+/* Feature-wise 1-D convolution over frames, backward: adds scale times the gradients with respect
+ * to weight and bias. */
 THNN_API void THNN_(TemporalRowConvolution_accGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] nInputFrame x nFeature */
@@ -1047,7 +1053,8 @@ THNN_API void THNN_(SpatialFullConvolution_updateGradInput)(
     int adjW,              /* columns added on the right; less than dW */
     int adjH);             /* rows added at the bottom; less than dH */
 
-/* Full 2-D convolution, backward: adds scale times the gradients with respect to weight and bias. */
+/* Full 2-D convolution, backward: adds scale times the gradients with respect to weight and
+ * bias. */
 THNN_API void THNN_(SpatialFullConvolution_accGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] nInputPlane x height x width */
@@ -1254,8 +1261,8 @@ THNN_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
     int padW,             /* zeros added on the left and on the right */
     int padH);            /* zeros added at the top and at the bottom */
 
-/* 2-D convolution plane by plane, backward: adds scale times the gradients with respect to weight and
- * bias. */
+/* 2-D convolution plane by plane, backward: adds scale times the gradients with respect to weight
+ * and bias. */
 THNN_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] nInputPlane x height x width */
@@ -1273,7 +1280,8 @@ THNN_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     accreal scale);       /* factor of what is added */
 #endif
 
-/* 2-D convolution without weight sharing: each output position has kernels and biases of its own. */
+/* 2-D convolution without weight sharing: each output position has kernels and biases of its
+ * own. */
 THNN_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     THNNState *state,      /* may be NULL */
     THTensor *input,       /* in: [batch x] nInputPlane x inputHeight x inputWidth */
@@ -1335,8 +1343,8 @@ THNN_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
     int64_t outputHeight, /* height of output */
     accreal scale);       /* factor of what is added */
 
-/* 2-D convolution in which a table says which planes are joined: an output plane is its bias plus the
- * input planes connected to it, each convolved with the connection's kernel. outputHeight is
+/* 2-D convolution in which a table says which planes are joined: an output plane is its bias plus
+ * the input planes connected to it, each convolved with the connection's kernel. outputHeight is
  * (height - kH) / dH + 1, rounded down, and outputWidth likewise. */
 THNN_API void THNN_(SpatialConvolutionMap_updateOutput)(
     THNNState *state,    /* may be NULL */
@@ -1379,9 +1387,9 @@ THNN_API void THNN_(SpatialConvolutionMap_accGradParameters)(
     int dH,               /* vertical stride */
     accreal scale);       /* factor of what is added */
 
-/* 2-D full (transposed) convolution in which a table says which planes are joined: each input element
- * paints its connections' kernels into the output. outputHeight is (height - 1) dH + kH, and
- * outputWidth likewise. */
+/* 2-D full (transposed) convolution in which a table says which planes are joined: each input
+ * element paints its connections' kernels into the output. outputHeight is (height - 1) dH + kH,
+ * and outputWidth likewise. */
 THNN_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     THNNState *state,    /* may be NULL */
     THTensor *input,     /* in: nInputPlane x height x width */
@@ -1875,7 +1883,8 @@ THNN_API void THNN_(SpatialAveragePooling_updateOutput)(
     bool ceil_mode,          /* a last window that is cut off counts as well */
     bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
 
-/* 2-D average pooling, backward: each gradient goes to the elements of its window in equal shares. */
+/* 2-D average pooling, backward: each gradient goes to the elements of its window in equal
+ * shares. */
 THNN_API void THNN_(SpatialAveragePooling_updateGradInput)(
     THNNState *state,        /* may be NULL */
     THTensor *input,         /* in: [batch x] planes x height x width */
@@ -2017,7 +2026,8 @@ THNN_API void THNN_(SpatialSubSampling_accGradParameters)(
 
 /* ---- Spatial sampling and padding ------------------------------------------------------------ */
 
-/* 2-D nearest-neighbour upsampling: each element becomes a square of scale_factor x scale_factor. */
+/* 2-D nearest-neighbour upsampling: each element becomes a square of scale_factor x
+ * scale_factor. */
 THNN_API void THNN_(SpatialUpSamplingNearest_updateOutput)(
     THNNState *state,  /* may be NULL */
     THTensor *input,   /* in: [batch x] planes x height x width */
@@ -2217,7 +2227,8 @@ THNN_API void THNN_(VolumetricAveragePooling_updateOutput)(
     bool ceil_mode,          /* a last window that is cut off counts as well */
     bool count_include_pad); /* elements in the padding count as zeros; otherwise not at all */
 
-/* 3-D average pooling, backward: each gradient goes to the elements of its window in equal shares. */
+/* 3-D average pooling, backward: each gradient goes to the elements of its window in equal
+ * shares. */
 THNN_API void THNN_(VolumetricAveragePooling_updateGradInput)(
     THNNState *state,        /* may be NULL */
     THTensor *input,         /* in: [batch x] planes x depth x height x width */

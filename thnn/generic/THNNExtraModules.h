@@ -1,11 +1,11 @@
 /* The prototypes of modules that the original has on CUDA only, or not at all, once per real type:
- * included by ../THNNExtra.h, and by ../cuda/THCUNN.h without those under THC_PROTOTYPES, which only
- * the CPU has. The comments are as in THNN.h. */
+ * included by ../THNNExtra.h, and by ../cuda/THCUNN.h without those under THC_PROTOTYPES, which
+ * only the CPU has. The comments are as in THNN.h. */
 
 /* clang-format off */
 
-/* Sums or means of rows of a table: row b of output is that of the rows of weight whose indices stand
- * in input from offsets[b] on, up to the next bag; 0 for an empty bag. */
+/* Sums or means of rows of a table: row b of output is that of the rows of weight whose indices
+ * stand in input from offsets[b] on, up to the next bag; 0 for an empty bag. */
 THNN_API void THNN_(LookupTableBag_updateOutput)(
     THNNState *state,           /* may be NULL */
     THIndexTensor *input,       /* in: indices; rows of weight */
@@ -17,8 +17,8 @@ THNN_API void THNN_(LookupTableBag_updateOutput)(
     THIndexTensor *seq_length); /* out, optional: bags; number of indices in each, written for means, which need it */
 
 /* Sums or means of rows of a table, backward: adds to the row of gradWeight of each index scale *
- * gradOutput of its bag, divided by the size of the bag for means, and by how often the index occurs
- * when scaleGradByFreq. */
+ * gradOutput of its bag, divided by the size of the bag for means, and by how often the index
+ * occurs when scaleGradByFreq. */
 THNN_API void THNN_(LookupTableBag_accGradParameters)(
     THNNState *state,             /* may be NULL */
     THIndexTensor *input,         /* in: indices; rows of gradWeight */

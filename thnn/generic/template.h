@@ -55,14 +55,14 @@
 #endif
 
 /* Sources that sum up products are compiled once more, with THNN_REPRODUCIBLE, for states that ask
- * for reproducible results: there all names are others, THNN_(simd) is a table with the same loops on
- * every processor, nothing depends on the instruction set in use, and BLAS is not called. Where the
- * first pass begins such a computation, it hands over to the second one:
+ * for reproducible results: there all names are others, THNN_(simd) is a table with the same loops
+ * on every processor, nothing depends on the instruction set in use, and BLAS is not called. Where
+ * the first pass begins such a computation, it hands over to the second one:
  *
  *     THNN_REPRODUCIBLY(state, matrix_multiply, (state, m, n, ...))
  *
- * returns from the function after calling that of the second pass; THNN_REPRODUCIBLY_GET returns its
- * value. */
+ * returns from the function after calling that of the second pass; THNN_REPRODUCIBLY_GET returns
+ * its value. */
 #define THNN_REPRODUCIBLE_(NAME) TH_CONCAT_3(THNN_Reproducible, Real, NAME)
 #if defined(THNN_REPRODUCIBLE)
 #  undef THNN_ONCE

@@ -1,5 +1,6 @@
 /* BLAS against plain loops: transpositions, leading dimensions, increments, empty sizes, and old
- * content that must not matter with beta 0. All numbers are small integers, so results are exact. */
+ * content that must not matter with beta 0. All numbers are small integers, so results are
+ * exact. */
 
 #include "real.h"
 

@@ -235,8 +235,8 @@ static void testLarge(THNNState *state)
     testGeometry(&large[i], state);
 }
 
-/* Winograd's algorithm with room for some tiles and weights only: several groups of blocks, of which the
- * last ones have fewer, and panels of both sides of the weights. */
+/* Winograd's algorithm with room for some tiles and weights only: several groups of blocks, of
+ * which the last ones have fewer, and panels of both sides of the weights. */
 static void testGroups(THNNState *state)
 {
   THNNConvolution g = layerOf(3, 150, 115, 22, 25);
@@ -261,7 +261,8 @@ static void testGroups(THNNState *state)
   testGeometry(&g, state);
 }
 
-/* Transformed weights are kept as long as they take no more than a share of the last-level cache. */
+/* Transformed weights are kept as long as they take no more than a share of the last-level
+ * cache. */
 static void testKeptWeights(THNNState *state)
 {
   const int64_t most = THNN_mostKeptBytes(false);
@@ -302,8 +303,8 @@ static void testWinogradPlans(THNNState *state)
   }
 }
 
-/* Asking for Winograd's algorithm leaves the choice for other convolutions to the costs: here all of
- * the image in one position of the map, for which the direct algorithm is not chosen. */
+/* Asking for Winograd's algorithm leaves the choice for other convolutions to the costs: here all
+ * of the image in one position of the map, for which the direct algorithm is not chosen. */
 static void testWinogradOtherwise(THNNState *state)
 {
   THNNConvolution g = layerOf(4, 16, 16, 5, 5);

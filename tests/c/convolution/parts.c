@@ -73,9 +73,9 @@ static double largestError(const real *result, const double *wanted, const doubl
 
 enum { MOST_ROWS = 20 };
 
-/* How often each row of the engine's table was met in each part; and Winograd's algorithm with weights
- * that are transformed once (or weight gradients with several shares) and otherwise, and weight
- * gradients whose results are not kept; and plans that keep something of the weights. */
+/* How often each row of the engine's table was met in each part; and Winograd's algorithm with
+ * weights that are transformed once (or weight gradients with several shares) and otherwise, and
+ * weight gradients whose results are not kept; and plans that keep something of the weights. */
 static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept, metKept;
 
 bool isWinograd(const THNNConvolutionPlan *plan)

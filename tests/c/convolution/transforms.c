@@ -77,8 +77,8 @@ bool areFor(const Transforms *t, const THNNConvolution *g)
   return are;
 }
 
-/* The first position behind `at` in one dimension where a tile of `side` begins: those that lie a step, the
- * dilation, apart follow each other. */
+/* The first position behind `at` in one dimension where a tile of `side` begins: those that lie a
+ * step, the dilation, apart follow each other. */
 static int64_t nextTile(int side, int64_t at, int64_t step)
 {
   at++;

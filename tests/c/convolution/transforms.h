@@ -4,10 +4,10 @@
 
 #include "definition.h"
 
-/* The absolute values of one algorithm's matrices along one dimension: of the elements that a tile of
- * `side` results sees, and of taps, to coefficients; of coefficients to results; and of the algorithm
- * that makes weight gradients: of a tile of gradients to coefficients, and of these to taps. There are
- * as many points as elements, of which the last is infinity. */
+/* The absolute values of one algorithm's matrices along one dimension: of the elements that a tile
+ * of `side` results sees, and of taps, to coefficients; of coefficients to results; and of the
+ * algorithm that makes weight gradients: of a tile of gradients to coefficients, and of these to
+ * taps. There are as many points as elements, of which the last is infinity. */
 enum { MOST_SEEN = 6, MOST_NUMBERS = MOST_SEEN * MOST_SEEN };
 
 typedef struct Transforms {

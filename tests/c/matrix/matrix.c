@@ -382,7 +382,8 @@ static void testAddProducts(THNNState *state, int products)
   }
 }
 
-/* One run of several products with one operand in common, each with its result and a gap behind it. */
+/* One run of several products with one operand in common, each with its result and a gap behind
+ * it. */
 static real *multiplyEach(const THNNState *state, const Product *p, int64_t cNext)
 {
   real *c = newVector(cNext * p->count);

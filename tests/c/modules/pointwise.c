@@ -73,7 +73,8 @@ static void testRandomSlopes(void)
   THGenerator_free(other);
 }
 
-/* What becomes a view of gradOutput may be the tensor that is read: its memory is there to the end. */
+/* What becomes a view of gradOutput may be the tensor that is read: its memory is there to the
+ * end. */
 static void testSharingTheInput(void)
 {
   Tensor *input = TENSOR_OF((2, 2), -1, 2, -3, 4), *gradOutput = TENSOR_OF((2, 2), 10, 20, 30, 40);

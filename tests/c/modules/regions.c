@@ -1,12 +1,13 @@
-/* Calls on one thread: from within a parallel region of the caller's each does all of its work, and outside of
- * one it needs none of libgomp's. */
+/* Calls on one thread: from within a parallel region of the caller's each does all of its work, and
+ * outside of one it needs none of libgomp's. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "../regions.h"
 #include "module.h"
 
 enum { CALLERS = 3 };
 
-/* Several blocks of elements; rows of 40 planes, which are worked on in one region of several loops. */
+/* Several blocks of elements; rows of 40 planes, which are worked on in one region of several
+ * loops. */
 static void rectify(THNNState *state, Tensor *input, Tensor *output, Tensor *rows, Tensor *slopes,
                     Tensor *rectified)
 {

@@ -1,10 +1,11 @@
-/* Reproducible results: digests of generated calls, which are the same on every processor with fused
- * multiply-adds. `test_reproducible_float write` prints what tests/data/digests is to hold. */
+/* Reproducible results: digests of generated calls, which are the same on every processor with
+ * fused multiply-adds. `test_reproducible_float write` prints what tests/data/digests is to
+ * hold. */
 #include "../modules/module.h"
 
 #include <THNNExtra.h>
 
-/* ---- Numbers, the same everywhere ------------------------------------------------------------- */
+/* ---- Numbers, the same everywhere ------------------------------------------------------------ */
 
 static uint64_t randomState;
 
@@ -50,7 +51,7 @@ static void freeTensors(void)
     THLongTensor_free(indexTensors[--indexTensorCount]);
 }
 
-/* ---- Digests ---------------------------------------------------------------------------------- */
+/* ---- Digests --------------------------------------------------------------------------------- */
 
 typedef struct Digest {
   const char *function;
@@ -100,7 +101,7 @@ static void compare(void)
   checkThat(lines == digestCount, message, __FILE__, __LINE__);
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------ */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static THNNState *state;
 

@@ -1,6 +1,6 @@
-/* Measures the error of the vectorised elementary functions against the C library's in a wider type,
- * at every instruction set that is compiled in and that the processor has, in units in the last
- * place of the result:
+/* Measures the error of the vectorised elementary functions against the C library's in a wider
+ * type, at every instruction set that is compiled in and that the processor has, in units in the
+ * last place of the result:
  *
  *     test_elementary_float          a sample of all floats
  *     test_elementary_float every    every float: three to ten minutes on two cores
@@ -336,8 +336,9 @@ static bool report(const Function *function, int levels)
     good &= report(&function, levels);                                                             \
   }
 
-/* A number whose root lies close to the middle m of two numbers: m^2 differs from it by a small multiple
- * of the square of m's last bit. `index` chooses the multiple and one of two such numbers. */
+/* A number whose root lies close to the middle m of two numbers: m^2 differs from it by a small
+ * multiple of the square of m's last bit. `index` chooses the multiple and one of two such
+ * numbers. */
 static real withRootBetween(int64_t index)
 {
   const uint64_t multiple =

@@ -464,8 +464,8 @@ void *__tsan_memcpy(void *to, const void *from, unsigned long bytes)
   return __tsan_memmove(to, from, bytes);
 }
 
-/* Atomic operations of host code: reference counts, and the guards of local statics, which have 8 bits
- * or, on ARM, 64. */
+/* Atomic operations of host code: reference counts, and the guards of local statics, which have 8
+ * bits or, on ARM, 64. */
 int __tsan_atomic32_load(const volatile int *address, int)
 {
   return __atomic_load_n(address, __ATOMIC_SEQ_CST);

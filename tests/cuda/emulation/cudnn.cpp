@@ -13,7 +13,7 @@ const size_t VERSION = 90000;
 enum { CONVOLUTION = 0, CROSS_CORRELATION = 1 };
 enum { FMA_MATH = 3 };
 
-/* ---- Convolutions ----------------------------------------------------------------------------- */
+/* ---- Convolutions ---------------------------------------------------------------------------- */
 
 /* The operations, as pythnn names them, and which argument is the image, the weight and the map. */
 enum Operation { OUTPUT, GRAD_INPUT, GRAD_WEIGHT };
@@ -190,7 +190,7 @@ int convolve(const char *name, Operation operation, Handle *handle, const void *
 }
 } // namespace
 
-/* ---- The library and its objects -------------------------------------------------------------- */
+/* ---- The library and its objects ------------------------------------------------------------- */
 
 API size_t cudnnGetVersion(void)
 {
@@ -345,7 +345,7 @@ API int cudnnSetConvolutionMathType(Window *window, int math)
   return SUCCESS;
 }
 
-/* ---- Convolutions ----------------------------------------------------------------------------- */
+/* ---- Convolutions ---------------------------------------------------------------------------- */
 
 API int cudnnGetConvolutionForwardAlgorithm_v7(Handle *handle, const Array *x, const Array *w,
                                                const Window *window, const Array *y, int wanted,

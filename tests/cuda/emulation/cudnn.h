@@ -174,7 +174,7 @@ inline bool isAll(const std::vector<int> &values, int value)
   return std::all_of(values.begin(), values.end(), [=](int v) { return v == value; });
 }
 
-/* ---- Windows ---------------------------------------------------------------------------------- */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 /* Up to three sizes as three, with ones (or `rest`) in front. */
 struct Three {

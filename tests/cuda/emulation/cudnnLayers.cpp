@@ -12,7 +12,7 @@ enum { MAX = 0, MEAN_OF_ALL = 1, MEAN_OF_ELEMENTS = 2, MAX_DETERMINISTIC = 3 };
 enum { ACCURATE = 1, LOG = 2, ALONG_CHANNELS = 1 };
 enum { PER_ACTIVATION = 0, SPATIAL = 1 };
 
-/* ---- Pooling ---------------------------------------------------------------------------------- */
+/* ---- Pooling --------------------------------------------------------------------------------- */
 
 int checkPooling(const Window *window, const Array *image, const Array *map)
 {
@@ -51,7 +51,7 @@ struct Counts {
   }
 };
 
-/* ---- Softmax along the second dimension ------------------------------------------------------- */
+/* ---- Softmax along the second dimension ------------------------------------------------------ */
 
 int checkSoftmax(int algorithm, int mode, const Array *one, const Array *other)
 {
@@ -70,7 +70,7 @@ template <typename Visit> void visitRows(const Array *array, Visit visit)
       visit(b * count * step + i, step, count);
 }
 
-/* ---- Batch normalisation ---------------------------------------------------------------------- */
+/* ---- Batch normalisation --------------------------------------------------------------------- */
 
 /* Batch normalisation: what belongs to a plane. */
 struct Norm {

@@ -10,7 +10,8 @@
 #  include <sanitizer/common_interface_defs.h>
 #endif
 
-/* cuemu_switch(&from, to): saves what the ABI asks a callee to keep, changes the stack, restores. */
+/* cuemu_switch(&from, to): saves what the ABI asks a callee to keep, changes the stack,
+ * restores. */
 #if defined(__x86_64__)
 extern "C" void cuemu_switch(void **from, void *to);
 __asm__(R"(

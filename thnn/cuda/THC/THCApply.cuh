@@ -4,8 +4,8 @@
  * outputs, which are references, and must not read them; inputs are references to constants. Each
  * thread loads a few elements of every input before it computes, since one load at a time does not
  * fill the memory bus; it uses one access of up to 16 bytes for each array where all of them are
- * aligned to 16 bytes. So an output may be the same array as an input, but must not overlap an input
- * otherwise.
+ * aligned to 16 bytes. So an output may be the same array as an input, but must not overlap an
+ * input otherwise.
  *
  * An operator() with an int64_t as an additional first parameter gets the element's index in it,
  * and can read other memory by it. */

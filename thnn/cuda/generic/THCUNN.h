@@ -92,9 +92,9 @@ THC_API void THCUNN_(FeatureLPPooling_updateGradInput)(
 
 /* ---- Criterions ------------------------------------------------------------------------------ */
 
-/* Multi-label margin loss: per sample the sum over its targets t and the classes c that are no targets
- * of max(0, 1 - input[t] + input[c]), divided by the number of classes; output = the sum over samples,
- * divided by their number when sizeAverage. */
+/* Multi-label margin loss: per sample the sum over its targets t and the classes c that are no
+ * targets of max(0, 1 - input[t] + input[c]), divided by the number of classes; output = the sum
+ * over samples, divided by their number when sizeAverage. */
 THC_API void THCUNN_(MultiLabelMarginCriterion_updateOutput)(
     THCState *state,        /* where it runs */
     THCTensor *input,       /* in: [batch x] classes */
@@ -114,8 +114,8 @@ THC_API void THCUNN_(MultiLabelMarginCriterion_updateGradInput)(
 
 /* ---- Linear and sparse ----------------------------------------------------------------------- */
 
-/* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how often
- * the index occurs when scaleGradByFreq. */
+/* Lookup table, backward: gradWeight[index] += scale * gradOutput for each index, divided by how
+ * often the index occurs when scaleGradByFreq. */
 THC_API void THCUNN_(LookupTable_accGradParameters)(
     THCState *state,         /* where it runs */
     THCIndexTensor *input,   /* in: indices of rows, in one dimension or two */
@@ -253,8 +253,8 @@ THC_API void THCUNN_(SpatialDepthWiseConvolution_updateGradInput)(
     int padW,               /* zeros added on the left and on the right */
     int padH);              /* zeros added at the top and at the bottom */
 
-/* 2-D convolution plane by plane, backward: adds scale times the gradients with respect to weight and
- * bias. */
+/* 2-D convolution plane by plane, backward: adds scale times the gradients with respect to weight
+ * and bias. */
 THC_API void THCUNN_(SpatialDepthWiseConvolution_accGradParameters)(
     THCState *state,       /* where it runs */
     THCTensor *input,      /* in: [batch x] nInputPlane x height x width */
@@ -457,7 +457,8 @@ THC_API void THCUNN_(VolumetricFullDilatedConvolution_accGradParameters)(
 /* ---- Spatial pooling ------------------------------------------------------------------------- */
 
 /* 2-D max pooling to a given output size: output row y is taken over the input rows from
- * y*height/nOutputRows, rounded down, up to (y + 1)*height/nOutputRows, rounded up; columns likewise. */
+ * y*height/nOutputRows, rounded down, up to (y + 1)*height/nOutputRows, rounded up; columns
+ * likewise. */
 THC_API void THCUNN_(SpatialAdaptiveMaxPooling_updateOutput)(
     THCState *state,         /* where it runs */
     THCTensor *input,        /* in: [batch x] planes x height x width */
@@ -467,7 +468,8 @@ THC_API void THCUNN_(SpatialAdaptiveMaxPooling_updateOutput)(
     int nOutputRows);        /* rows of output */
 
 /* 2-D average pooling to a given output size: output row y is taken over the input rows from
- * y*height/nOutputRows, rounded down, up to (y + 1)*height/nOutputRows, rounded up; columns likewise. */
+ * y*height/nOutputRows, rounded down, up to (y + 1)*height/nOutputRows, rounded up; columns
+ * likewise. */
 THC_API void THCUNN_(SpatialAdaptiveAveragePooling_updateOutput)(
     THCState *state,   /* where it runs */
     THCTensor *input,  /* in: [batch x] planes x height x width */

@@ -1,5 +1,5 @@
-/* The functions of generic/THNNExtra.h on addresses of the device, with a state that says where they
- * run: included by ../THCUNNExtra.h, once per real type. */
+/* The functions of generic/THNNExtra.h on addresses of the device, with a state that says where
+ * they run: included by ../THCUNNExtra.h, once per real type. */
 
 /* clang-format off */
 

@@ -1,7 +1,7 @@
 /* Rectifier with a learnt slope below zero: one slope for all elements (nOutputPlane is 0), or one
  * per plane.
- *   input, output, gradOutput, gradInput   any shape, or nOutputPlane, or batch x nOutputPlane [x …]
- *   weight, gradWeight                     1 or nOutputPlane elements, or more
+ *   input, output, gradOutput, gradInput  any shape, or nOutputPlane, or batch x nOutputPlane [x …]
+ *   weight, gradWeight                    1 or nOutputPlane elements, or more
  * output = input > 0 ? input : weight * input;
  * gradInput = input > 0 ? gradOutput : weight * gradOutput;
  * gradWeight += scale * sum of input * gradOutput where input <= 0. */

@@ -1,6 +1,6 @@
 /* Softmax over the planes, at each position.
  *   input, output, gradOutput, gradInput   [batch x] nPlane [x height x width]
- * output = e^input / sum of e^input;  gradInput = output (gradOutput - sum of output gradOutput). */
+ * output = e^input / sum of e^input; gradInput = output (gradOutput - sum of output gradOutput). */
 #include "generic/activation/softmax.h"
 
 void THNN_(SoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *output)

@@ -38,8 +38,8 @@ THNNRows THNN_LayerNormalization_backwardCheck(const char *function, THNNShape i
 }
 #endif
 
-/* The sums of distances from the row's first element, and of their squares or of their products with
- * y. */
+/* The sums of distances from the row's first element, and of their squares or of their products
+ * with y. */
 static void sumsOf(const ChannelSum *sum, int64_t n, const real *x, const real *y, real center,
                    double sums[2])
 {

@@ -104,8 +104,8 @@ static void addTerms(const NormalisingPartition *partition, const Tile *tile, in
                                 (const real *const *)tile->terms + first, sum);
 }
 
-/* y = x * scale^-beta; `row` is scratch. The usual exponent takes two square roots, which are faster
- * than a power. */
+/* y = x * scale^-beta; `row` is scratch. The usual exponent takes two square roots, which are
+ * faster than a power. */
 static void divideByPower(int64_t n, const real *scale, accreal beta, const real *x, real *row,
                           real *y)
 {

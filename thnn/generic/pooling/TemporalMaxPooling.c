@@ -45,7 +45,8 @@ THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function, THNNSha
 }
 #endif
 
-/* What a thread pools with: the frames of a window, their numbers, and which of them was greatest. */
+/* What a thread pools with: the frames of a window, their numbers, and which of them was
+ * greatest. */
 typedef struct Areas {
   const real **window;
   Place *number, *places;

@@ -98,7 +98,8 @@ void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, 
   THNN_planRelease(&plan);
 }
 
-/* What a thread computes gradInput with: the frames over one of it, and zeros in place of a bias. */
+/* What a thread computes gradInput with: the frames over one of it, and zeros in place of a
+ * bias. */
 typedef struct Areas {
   const real **rows;
   real *zeros;

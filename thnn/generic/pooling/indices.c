@@ -210,8 +210,8 @@ static int threadsFor(const THNNPooledIndices *pooled)
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
 
-/* What the threads of a call have, and a thread's room for decoding, if indices are decoded, and its
- * tiles, if they are used. */
+/* What the threads of a call have, and a thread's room for decoding, if indices are decoded, and
+ * its tiles, if they are used. */
 typedef struct Sharing {
   int threads;
   bool decodes;

@@ -23,8 +23,8 @@ typedef struct MaxOfSmallPlanes {
   size_t threadBytes;
 } MaxOfSmallPlanes;
 
-/* `taps` is the largest number of elements under a window. Returns false where pooling row by row is
- * faster. */
+/* `taps` is the largest number of elements under a window. Returns false where pooling row by row
+ * is faster. */
 bool THNN_(maxOfSmallPlanes_plan)(MaxOfSmallPlanes *work, const THNNState *state, int64_t taps);
 
 /* The place in scratch for the windows along a dimension, one for each output position. */

@@ -1,8 +1,9 @@
 /* The shape checks of resampling: untemplated, each in its module's own file, called by both real
- * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each raises,
- * or returns what the function needs to know.
+ * types and by the CUDA twin. Arguments that a function does not have are THNN_NO_SHAPE. Each
+ * raises, or returns what the function needs to know.
  *
- * Scalars come in the order of the prototype; `firstPosition` is the position of the first of them. */
+ * Scalars come in the order of the prototype; `firstPosition` is the position of the first of
+ * them. */
 #ifndef THNN_RESAMPLING_CHECKS_H
 #define THNN_RESAMPLING_CHECKS_H
 

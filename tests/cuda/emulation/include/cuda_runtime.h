@@ -1,7 +1,7 @@
 /* Stands in for the toolkit's <cuda_runtime.h>, so that a C++ compiler turns the very same .cu
  * files into code that runs on the CPU. Threads of a block are fibers, blocks run one after the
- * other, device memory is a guarded region of the process. A broken rule (docs/cuda.md lists them) ends
- * the process with a message that names the kernel.
+ * other, device memory is a guarded region of the process. A broken rule (docs/cuda.md lists them)
+ * ends the process with a message that names the kernel.
  *
  * Differences from CUDA that a kernel's author meets:
  *   - shared memory is declared with THC_SHARED and THC_DYNAMIC_SHARED, never with __shared__;

@@ -8,8 +8,8 @@
 namespace
 {
 
-/* Kernels with outer and inner index exchanged: kernel [i][k], with i < outer and k < inner, becomes
- * kernel [k][i]. With `flip` each kernel is flipped. */
+/* Kernels with outer and inner index exchanged: kernel [i][k], with i < outer and k < inner,
+ * becomes kernel [k][i]. With `flip` each kernel is flipped. */
 struct Rearranged {
   int64_t outer, inner, taps;
   bool flip;

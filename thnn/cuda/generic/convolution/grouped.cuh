@@ -1,6 +1,6 @@
-/* The three functions of convolutions in groups, transposed or not: a module checks its arguments and
- * calls these. Groups of a single image plane are joined plane by plane, all at once; others go to
- * the engine, group by group and all samples at once. */
+/* The three functions of convolutions in groups, transposed or not: a module checks its arguments
+ * and calls these. Groups of a single image plane are joined plane by plane, all at once; others go
+ * to the engine, group by group and all samples at once. */
 #ifndef THCUNN_CONVOLUTION_GROUPED_CUH
 #define THCUNN_CONVOLUTION_GROUPED_CUH
 

@@ -1,5 +1,5 @@
-/* The twin of generic/normalization/LayerNormalization.c. Sums are in accreal: the variance is that of
- * the distances from the mean, for which a row is read once more. */
+/* The twin of generic/normalization/LayerNormalization.c. Sums are in accreal: the variance is that
+ * of the distances from the mean, for which a row is read once more. */
 #include "cuda/generic/shared/rows.cuh"
 #include "generic/normalization/checks.h"
 
@@ -12,7 +12,8 @@ struct NormaliseRow {
   const real *input, *weight, *bias;
   real *output, *means, *stds;
 
-  /* The mean's distance from the first element is what is summed up: large means cost no precision. */
+  /* The mean's distance from the first element is what is summed up: large means cost no
+   * precision. */
   template <typename Team> __device__ void operator()(int64_t row, Team) const
   {
     const real *x = input + row * columns;

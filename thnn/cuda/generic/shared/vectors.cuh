@@ -1,6 +1,6 @@
 /* Work on the planes of a tensor at each position, each vector by a team of threads: a warp, a part
- * of one or a block where the vector's elements are contiguous, otherwise the threads of a block that
- * share a position. The work is a struct with
+ * of one or a block where the vector's elements are contiguous, otherwise the threads of a block
+ * that share a position. The work is a struct with
  *   template <typename Team, int kept>
  *   __device__ void operator()(const Vector &of, Team, std::integral_constant<int, kept>) const;
  * which all threads of the team call. */
@@ -13,8 +13,9 @@
 namespace
 {
 
-/* A vector of a tensor: its elements are at `first` + i * stride, i < length. Vectors are counted by
- * batch and position; the length is 0 where a block has more threads than there are positions. */
+/* A vector of a tensor: its elements are at `first` + i * stride, i < length. Vectors are counted
+ * by batch and position; the length is 0 where a block has more threads than there are
+ * positions. */
 struct Vector {
   int64_t first, stride, length, number;
 };
