@@ -37,7 +37,7 @@
       "define THNN_REAL_FLOAT or THNN_REAL_DOUBLE: templated files are compiled once per real type"
 #endif
 
-/* Torch7's headers leave the same macros behind, this library's own TH does too. */
+/* Torch7's headers define the same macros and leave them defined; so does this library's own TH. */
 #ifndef THTensor
 #  define THTensor TH_CONCAT_3(TH, Real, Tensor)
 #endif
@@ -55,14 +55,14 @@
 #endif
 
 /* Sources that sum up products are compiled once more, with THNN_REPRODUCIBLE, for states that ask
- * for reproducible results: there all names are others, THNN_(simd) is a table with the same loops
- * on every processor, nothing depends on the instruction set in use, and BLAS is not called. Where
- * the first pass begins such a computation, it hands over to the second one:
+ * for reproducible results. In that pass all functions have other names, THNN_(simd) is a table
+ * with the same loops on every processor, nothing depends on the instruction set in use, and BLAS
+ * is not called. A function of the first pass that such a computation begins with hands over to its
+ * namesake of the second pass:
  *
  *     THNN_REPRODUCIBLY(state, matrix_multiply, (state, m, n, ...))
  *
- * returns from the function after calling that of the second pass; THNN_REPRODUCIBLY_GET returns
- * its value. */
+ * calls the namesake and returns; THNN_REPRODUCIBLY_GET returns what the namesake returns. */
 #define THNN_REPRODUCIBLE_(NAME) TH_CONCAT_3(THNN_Reproducible, Real, NAME)
 #if defined(THNN_REPRODUCIBLE)
 #  undef THNN_ONCE
@@ -95,7 +95,7 @@ enum { THNN_USES_BLAS = 1 };
 #    define THNN_LOWEST (-DBL_MAX)
 #  endif
 
-/* The loops of a call, for functions that are compiled once. */
+/* The loops for a call with this state, for functions that are compiled once. */
 static inline const Simd *simdFor(const THNNState *state)
 {
   extern Simd THNN_REPRODUCIBLE_(simd);

@@ -1,5 +1,5 @@
-/* Softmax and its logarithm, over the planes of a tensor: one code, with the logarithm as a
- * variant. */
+/* Softmax and its logarithm, over the planes of a tensor: one implementation, with the logarithm as
+ * a variant. */
 #ifndef THNN_SOFTMAX_H
 #define THNN_SOFTMAX_H
 

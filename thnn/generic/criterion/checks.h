@@ -12,7 +12,8 @@ THNN_PRIVATE void THNN_elementwiseCriterion_shapeCheck(const char *function, THN
                                                        THNNShape target, THNNShape weights,
                                                        THNNShape output);
 
-/* The sizes for a criterion with class targets; `positions` is those of a plane, or 1. */
+/* The sizes for a criterion with class targets; `positions` counts the positions of a plane, and is
+ * 1 where a sample has one target. */
 typedef struct THNNClasses {
   int64_t batch, classes, positions;
 } THNNClasses;

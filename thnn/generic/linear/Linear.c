@@ -62,7 +62,7 @@ static size_t keptBytes(const THNNLinear *sizes)
   return needed.used;
 }
 
-/* The transposed weight in a block. */
+/* Where a block has the transposed weight. */
 static real *transposedIn(const void *block, const THNNLinear *sizes)
 {
   KeptWeight *kept;

@@ -1,8 +1,8 @@
 /* One number for all elements along a dimension: their sum or mean, the greatest or the least.
  *   input            any shape
  *   output, indices  the same without dimension dim, or with size 1 there
- * Sums are added up in double precision. Among equals the first element counts, and NaN is greater
- * and less than all other numbers. */
+ * Sums are added up in double precision. Among equals the first element counts. NaN counts as the
+ * greatest element, and as the least. */
 #include "generic/pooling/checks.h"
 #include "generic/template.h"
 

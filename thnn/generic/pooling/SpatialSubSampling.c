@@ -142,7 +142,7 @@ typedef struct Gradients {
   real *weight, *bias;
 } Gradients;
 
-/* What a thread sums a row with, and the row. */
+/* A thread's scratch: what windowSums needs, and the row of sums that it computes. */
 typedef struct Areas {
   void *memory;
   real *row;

@@ -45,8 +45,8 @@ THNNConvolution THNN_TemporalMaxPooling_shapeCheck(const char *function, THNNSha
 }
 #endif
 
-/* What a thread pools with: the frames of a window, their numbers, and which of them was
- * greatest. */
+/* A thread's scratch: the frames of a window, their numbers, and for each column the number of the
+ * frame with the greatest value. */
 typedef struct Areas {
   const real **window;
   Place *number, *places;

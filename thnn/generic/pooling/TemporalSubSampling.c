@@ -98,8 +98,8 @@ void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, 
   THNN_planRelease(&plan);
 }
 
-/* What a thread computes gradInput with: the frames over one of it, and zeros in place of a
- * bias. */
+/* A thread's scratch for gradInput: the frames of gradOutput whose windows contain one frame of the
+ * input, and zeros in place of a bias. */
 typedef struct Areas {
   const real **rows;
   real *zeros;
@@ -124,7 +124,7 @@ void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *inpu
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
-  const int64_t windows = kW / dW + 1; /* upper bound of the windows over a frame */
+  const int64_t windows = kW / dW + 1; /* upper bound of the windows that contain a frame */
   const THNNBlocks blocks = THNN_rowBlocks(g.input[1], windows * g.input[2]);
   const int threads = threadsFor(state, &blocks, &g);
   Scratch needed = {0};

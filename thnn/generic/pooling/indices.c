@@ -18,12 +18,12 @@ void THNN_(indices_describeTaps)(THNNPooledIndices *pooled, const THNNConvolutio
   pooled->context = g;
 }
 
-/* In what follows, `small` has the shape of the indices, `large` is the planes whose elements they
+/* Below, `small` has the shape of the indices, and `large` is the planes whose elements the indices
  * name. */
 
-/* How values are moved: `far` moves n values of each of some adjacent planes, which have `size`
- * elements that are numbered from `base`; `near` moves n values of near elements, which are
- * numbered from 0. */
+/* How values are moved. `far` moves n values of each of `planes` adjacent planes, which have `size`
+ * elements that are numbered from `base`. `near` moves n values for indices that are near (see
+ * THNNPooledIndices): elements have 32-bit numbers from 0. */
 typedef struct Move {
   void (*far)(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
               real *small, real *large);
@@ -86,8 +86,9 @@ static void getNear(int64_t n, const uint32_t *element, real *small, real *large
 static const Move addSome = {addToSome, addToNear}, addAll = {addToAll, addToNear},
                   set = {setAll, setNear}, get = {getAll, getNear};
 
-/* What a thread works with. Indices mostly name elements in about their own order, so the thread
- * walks a plane in step with its indices, `step` elements (rounded up) per index. */
+/* A thread's walk over indices. These mostly name elements in about their own order, so the thread
+ * prefetches and streams a plane in step with its indices, `step` elements (rounded up) per
+ * index. */
 typedef struct Walk {
   const THNNPooledIndices *pooled;
   Move move;
@@ -210,8 +211,8 @@ static int threadsFor(const THNNPooledIndices *pooled)
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
 
-/* What the threads of a call have, and a thread's room for decoding, if indices are decoded, and
- * its tiles, if they are used. */
+/* How the threads of a call share its scratch. Each has room for decoding, if indices are decoded,
+ * and tiles, if planes are assembled in them. */
 typedef struct Sharing {
   int threads;
   bool decodes;

@@ -68,7 +68,8 @@ static int64_t listRows(const THNNMaxPoolingCall *call, const THNNTaps *z, const
   return count;
 }
 
-/* Windows from `position` on, all with the same taps inside. */
+/* Describes neighbouring windows along x that have the same taps inside; `x` has the first
+ * one's. */
 static ColumnWindows columnsAt(const THNNMaxPoolingCall *call, const THNNTaps *x)
 {
   const THNNConvolution *g = &call->geometry;

@@ -65,8 +65,10 @@ static void poolColumns(const MaxOfRegions *work, const Areas *areas, real *outp
   }
 }
 
-/* Regions of a few columns: wherever one may begin, many at a time, then those that there are.
- * Which column is greatest cannot be foreseen, and this does not branch on it. */
+/* Pools regions that all have the same few columns: finds the greatest of every `columns`
+ * neighbouring columns, for many windows at a time, and then picks the windows that are regions. In
+ * contrast to poolColumns, this does not branch on which column is greatest, which no processor can
+ * predict. */
 enum { FEW_COLUMNS = 8 };
 
 static void slideColumns(const MaxOfRegions *work, const Areas *areas, real *output)

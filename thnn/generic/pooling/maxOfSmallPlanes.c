@@ -4,7 +4,8 @@
 
 enum {
   MOST_TILE_BYTES = 512 << 10, /* a group's planes and results fit the second-level cache */
-  /* Without indices rows take less time from here on, unless there are many lanes. */
+  /* The limit where only values are wanted and vectors have less than MANY_LANES lanes: larger
+   * planes take less time row by row. */
   MOST_BYTES_OF_VALUES = 256 << 10,
   MANY_LANES = 16,
   /* Part of the lanes that planes must fill: 1/4. With 3 planes in 16 lanes this is 0.7 to 1.2

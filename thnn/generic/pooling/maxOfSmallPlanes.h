@@ -1,5 +1,5 @@
 /* Max pooling of small planes: a group of planes is copied to scratch with one plane in each lane
- * of a vector, so that short rows take no longer. */
+ * of a vector, so that vectors are full although rows are short. */
 #ifndef THNN_GENERIC_PLANE_MAX_H
 #define THNN_GENERIC_PLANE_MAX_H
 

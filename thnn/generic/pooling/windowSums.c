@@ -4,14 +4,15 @@
 #include "work/sizes.h"
 
 enum {
-  /* Elements of each plane that are in lanes at a time: 64 KB of the longest vectors. Up to
-   * MOST_ROOM, still in the second-level cache, where neighbouring strips would share much of their
-   * source. */
+  /* Elements of each plane, of source and results, that are in lanes at a time: 64 KB of the
+   * longest vectors. A strip that would have less than ENOUGH_ROWS rows, and so share much of its
+   * source with its neighbours, gets more elements, up to MOST_ROOM, which still fit the
+   * second-level cache. */
   ROOM = 1024,
   MOST_ROOM = 4096,
   ENOUGH_ROWS = 8,
-  /* Cost of exchanging planes and lanes for this many bytes, at any instruction set, as measured;
-   * the sums cost little beside it. */
+  /* Copying this many bytes between planes and lanes takes as long as OPERATIONS operations, as
+   * measured, at any instruction set; the sums take little time in comparison. */
   EXCHANGED_BYTES = 16,
   OPERATIONS = 3
 };
@@ -86,8 +87,8 @@ static void planRows(const THNNState *state, WindowSums *sums)
   sums->threads = THNN_threads(state, sums->blocks.count, (double)rows * (double)cost / 2);
 }
 
-/* What a thread sums with: in lanes, the elements of source and results, and a row of sums; row by
- * row, two rows of sums; and a list of rows. */
+/* A thread's scratch: for sums in lanes, the elements of source and results, and a row of sums; for
+ * sums row by row, two rows of sums; for both, a list of rows. */
 typedef struct Areas {
   real *elements, *sum, *part;
   const real **rows;

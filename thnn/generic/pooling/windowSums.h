@@ -14,7 +14,7 @@ typedef struct WindowSums {
   THNNBlocks blocks; /* row by row: blocks of result rows */
   int threads;
   size_t sharedBytes, threadBytes,
-      bytes; /* scratch: what threads share, that of each, and in all */
+      bytes; /* sizes of scratch: what threads share, what each has, and both for all threads */
 } WindowSums;
 
 WindowSums THNN_(windowSums_plan)(const THNNState *state, const THNNRegionSums *of);

@@ -101,7 +101,8 @@ void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTens
       THNN_(simd).recurrent.gruBackward(units, store + i * STORED * units, row, gradIn + i * width,
                                         gradHidden + i * width, row);
     }
-    /* To what goes past the gates comes what goes through them. */
+    /* So far the gradient of the state before this step has what passes the products by; this adds
+     * what comes through them, U^T gradHidden. */
     const Matrix w = {matrix->data, units, false}, g = {gradHidden, width, false};
     THNN_(matrix_multiply)(state, units, batch, width, 1, w, g, 1, carried->data,
                            THNN_roomIn(room, scratch));

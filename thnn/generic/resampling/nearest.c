@@ -52,9 +52,9 @@ static int64_t outputRow(const Rows *rows, int64_t row, int64_t number)
   return (slice * rows->height + row % rows->height) * rows->factor + number % rows->factor;
 }
 
-/* Whether to write output rows with streaming stores: the result, which has the caches nearly to
- * itself, leaves them all the same, and no two rows share a cache line, whose parts would be slower
- * to write. */
+/* Whether to write output rows with streaming stores. The result must exceed the caches, of which
+ * it may fill nearly all, since the input is much smaller; and no two rows may share a cache line,
+ * since streaming a part of a line is slower than storing it. */
 static bool streams(const Rows *rows, int64_t elements)
 {
   const size_t line = 64, rowBytes = (size_t)(rows->factor * rows->width) * sizeof(real);
@@ -98,7 +98,8 @@ void THNN_(nearest_updateOutput)(const THNNNearestCall *call, THTensor *input, T
 
 enum { AHEAD = 4 }; /* prefetch distance in rows */
 
-/* What a thread computes gradInput with: the rows that are copies of one, and their sum. */
+/* A thread's scratch for gradInput: the rows of gradOutput that belong to one input row, and their
+ * sum. */
 typedef struct Areas {
   const real **rows;
   real *sum;

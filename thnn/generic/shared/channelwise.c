@@ -209,7 +209,7 @@ static void mapInOrder(const ChannelWork *work, const Scratch *scratch)
  * mapped. */
 static int64_t groupsTogether(const ChannelWork *work, int threads)
 {
-  enum { SHARE = 2 << 20 }; /* bytes */
+  enum { SHARE = 2 << 20 }; /* a thread's share, in bytes */
   const THNNChannels *c = work->channels;
   const int64_t lineBytes = c->length * (int64_t)sizeof(real) * (work->y ? 2 : 1);
   const int64_t groups = (int64_t)threads * SHARE / (c->lines * lineBytes + 1);

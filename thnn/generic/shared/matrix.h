@@ -58,8 +58,8 @@ static inline THNNRoom THNN_roomIn(THNNRoom room, const THNNBuffer *buffer)
  * other. */
 THNNRoom THNN_(matrix_largerRoom)(THNNRoom a, THNNRoom b);
 
-/* The room of each product below. matrix_room is for multiply, multiplyInto and affine, where m is
- * `columns`, n is `rows`, k is `terms`, and a is transposed. */
+/* The room that each product below needs. matrix_room is for multiply, multiplyInto and affine; in
+ * affine, m is `columns`, n is `rows`, k is `terms`, and a is transposed. */
 THNNRoom THNN_(matrix_room)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                             bool aTransposed, bool bTransposed);
 THNNRoom THNN_(panelProducts_addRoom)(const THNNState *state, int64_t m, int64_t n, int64_t k,
