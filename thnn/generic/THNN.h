@@ -164,7 +164,7 @@ THNN_API void THNN_(RReLU_updateOutput)(
     accreal upper,           /* greatest slope below zero */
     bool train,              /* draw slopes */
     bool inplace,            /* work in input's storage */
-    THGenerator *generator); /* of the random numbers, one per element that is not above zero */
+    THGenerator *generator); /* source of the numbers; one is drawn per element that is not above zero */
 
 /* RReLU, backward: gradInput = noise * gradOutput, or as LeakyReLU when not training. */
 THNN_API void THNN_(RReLU_updateGradInput)(
@@ -200,7 +200,7 @@ THNN_API void THNN_(SoftPlus_updateOutput)(
     THTensor *input,    /* in: any shape */
     THTensor *output,   /* out: shape of input */
     accreal beta,       /* sharpness of the bend */
-    accreal threshold); /* from where on the result is the input */
+    accreal threshold); /* beta * input above which the result is the input */
 
 /* SoftPlus, backward: gradInput = gradOutput (1 - e^(-beta output)), or gradOutput where beta
  * output exceeds threshold. */
@@ -486,7 +486,7 @@ THNN_API void THNN_(MarginCriterion_updateOutput)(
     THTensor *target, /* in: as many elements as input, 1 or -1 */
     THTensor *output, /* inout: one element; overwritten, not resized */
     bool sizeAverage, /* divide by the number of elements */
-    accreal margin);  /* no loss from here on */
+    accreal margin);  /* input * target from which there is no loss */
 
 /* Hinge loss, backward: gradInput = -target where input * target < margin, else 0, divided by the
  * number of elements when sizeAverage. */
@@ -769,15 +769,15 @@ THNN_API void THNN_(SparseLinear_accGradParameters)(
     accreal weightDecay,  /* factor of weight, not multiplied by scale */
     accreal scale);       /* factor of what else is added */
 
-/* Zeroes gradBias, and of gradWeight the columns of the features in lastInput. */
+/* Zeroes gradBias, and the columns of gradWeight for the features in lastInput. */
 THNN_API void THNN_(SparseLinear_zeroGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *gradWeight, /* inout: outputs x inputs */
     THTensor *gradBias,   /* inout: outputs */
     THTensor *lastInput); /* in: entries x 3; each (sample, feature, value), in any order */
 
-/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise,
- * each once. */
+/* bias -= learningRate * gradBias, and likewise the columns of weight for the features in
+ * lastInput, each once. */
 THNN_API void THNN_(SparseLinear_updateParameters)(
     THNNState *state,      /* may be NULL */
     THTensor *weight,      /* inout: outputs x inputs */
@@ -810,15 +810,15 @@ THNN_API void THNN_(SparseLinear_legacyAccGradParameters)(
     accreal scale);       /* factor of what else is added */
 
 #ifndef THC_PROTOTYPES
-/* Zeroes gradBias, and of gradWeight the columns of the features in lastInput. Legacy form. */
+/* Zeroes gradBias, and the columns of gradWeight for the features in lastInput. Legacy form. */
 THNN_API void THNN_(SparseLinear_legacyZeroGradParameters)(
     THNNState *state,     /* may be NULL */
     THTensor *gradWeight, /* inout: outputs x inputs */
     THTensor *gradBias,   /* inout: outputs */
     THTensor *lastInput); /* in: batch x entries x 2; each (feature, value) */
 
-/* bias -= learningRate * gradBias, and of weight the columns of the features in lastInput likewise,
- * each once. Legacy form. */
+/* bias -= learningRate * gradBias, and likewise the columns of weight for the features in
+ * lastInput, each once. Legacy form. */
 THNN_API void THNN_(SparseLinear_legacyUpdateParameters)(
     THNNState *state,      /* may be NULL */
     THTensor *weight,      /* inout: outputs x inputs */
@@ -830,7 +830,7 @@ THNN_API void THNN_(SparseLinear_legacyUpdateParameters)(
 
 /* ---- Recurrent ------------------------------------------------------------------------------- */
 
-/* GRU cell, one step from the products of its matrices on, gates in the order r, z, n:
+/* GRU cell, one step, given the products of its matrices, gates in the order r, z, n:
  * r = sigmoid(input_r + hidden_r + bias1_r + bias2_r), z likewise,
  * n = tanh(input_n + bias1_n + r (hidden_n + bias2_n)), output = n + z (hx - n). */
 THNN_API void THNN_(GRUFused_updateOutput)(
@@ -854,7 +854,7 @@ THNN_API void THNN_(GRUFused_updateGradInput)(
     THTensor *storage);     /* in: batch x (5 units); from the forward call */
 
 #ifndef THC_PROTOTYPES
-/* LSTM cell, one step from the products of its matrices on, gates in the order i, f, c, o:
+/* LSTM cell, one step, given the products of its matrices, gates in the order i, f, c, o:
  * i, f and o are sigmoid(input + hidden + bias1 + bias2), c is tanh(…);
  * outputCell = f cell + i c, output = o tanh(outputCell). */
 THNN_API void THNN_(LSTMFused_updateOutput)(
@@ -881,8 +881,8 @@ THNN_API void THNN_(LSTMFused_updateGradInput)(
 
 /* ---- Temporal convolutions ------------------------------------------------------------------- */
 
-/* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames from t dW
- * on); nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down. */
+/* 1-D convolution over frames: output frame t is bias + weight * (the kW input frames that begin
+ * with frame t dW); nOutputFrame is (nInputFrame - kW) / dW + 1, rounded down. */
 THNN_API void THNN_(TemporalConvolution_updateOutput)(
     THNNState *state,     /* may be NULL */
     THTensor *input,      /* in: [batch x] nInputFrame x inputFrameSize */

@@ -130,7 +130,7 @@ THC_API void THCUNN_(LookupTable_accGradParameters)(
 
 /* ---- Recurrent ------------------------------------------------------------------------------- */
 
-/* GRU cell, one step from the products of its matrices on, gates in the order r, z, n:
+/* GRU cell, one step, given the products of its matrices, gates in the order r, z, n:
  * r = sigmoid(input_r + hidden_r + bias1_r + bias2_r), z likewise,
  * n = tanh(input_n + bias1_n + r (hidden_n + bias2_n)), output = n + z (hx - n). */
 THC_API void THCUNN_(GRUFused_updateOutput)(
@@ -143,7 +143,7 @@ THC_API void THCUNN_(GRUFused_updateOutput)(
     THCTensor *hy,       /* out: batch x units; the state after */
     THCTensor *storage); /* out: batch x (5 units); for the backward call */
 
-/* LSTM cell, one step from the products of its matrices on, gates in the order i, f, c, o:
+/* LSTM cell, one step, given the products of its matrices, gates in the order i, f, c, o:
  * i, f and o are sigmoid(input + hidden + bias1 + bias2), c is tanh(…);
  * outputCell = f cell + i c, output = o tanh(outputCell). */
 THC_API void THCUNN_(LSTMFused_updateOutput)(
