@@ -5,7 +5,7 @@
 
 namespace
 {
-/* The probability of a number below x, of the normal distribution. */
+/* The probability that a normally distributed number is below x. */
 __device__ inline real normalProbability(real x)
 {
   return (real)0.5 * erfc(x * (real)-0.7071067811865476 /* sqrt(1/2) */);

@@ -77,7 +77,7 @@ struct Grouped {
                  real *rearranged, real *scratch, accreal *partial) const;
 };
 
-/* Queues result = bias + what the source contributes, beside what it was with `add`. */
+/* Queues result = bias + what the source contributes, plus, with `add`, what it held before. */
 void Grouped::gather(THCPlan *plan, const real *source, const real *weight, const real *bias,
                      bool add, real *result, real *rearranged, real *biases, real *scratch)
 {

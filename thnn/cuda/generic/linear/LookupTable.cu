@@ -1,5 +1,4 @@
-/* Lookup table: taking rows of a weight, the backward pass of that, and the renormalisation of
- * rows.
+/* Lookup table: takes rows of a weight, forward and backward, and renormalises rows.
  *   input, idx           indices of rows
  *   output               a row per index; zeros for a bad one
  *   gradOutput           a row per index, in any shape that has its elements in that order

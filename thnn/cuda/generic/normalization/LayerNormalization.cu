@@ -12,7 +12,7 @@ struct NormaliseRow {
   const real *input, *weight, *bias;
   real *output, *means, *stds;
 
-  /* The mean's distance from the first element is what is summed up: large means cost no
+  /* Sums the distances of the elements from the first one, so that a large mean costs no
    * precision. */
   template <typename Team> __device__ void operator()(int64_t row, Team) const
   {

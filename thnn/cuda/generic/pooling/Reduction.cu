@@ -37,7 +37,8 @@ template <bool greatest> struct Extremes {
   template <typename Team, int kept>
   __device__ void operator()(const Vector &of, Team, std::integral_constant<int, kept>) const
   {
-    /* A thread without elements takes the last one of the vector: its place is never the first. */
+    /* A thread without elements of its own starts with the last one of the vector, which changes no
+     * result, since another thread has it too. */
     const int64_t last = of.length - 1;
     int64_t place = Team::rank() < last ? Team::rank() : last;
     real own = of.length > 0 ? input[of.first + place * of.stride] : real(0);

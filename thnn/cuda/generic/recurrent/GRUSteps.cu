@@ -85,7 +85,8 @@ void THCUNN_(GRUSteps_updateGradInput)(THCState *state, THCTensor *storage, THCT
       const GruBackward<Index> map = {{divisor}, {divisor}, store, given, gradIn, gradHidden};
       THC_apply(&plan, function, count, map, ofState, (const real *)ofState);
     });
-    /* To what goes past the gates comes what goes through them. */
+    /* So far the gradient of the state before this step has what passes the products by; this adds
+     * what comes through them, U^T gradHidden. */
     THC_multiply(
         &plan, 1, batch, units, width, real(1), THC_matrix((const real *)gradHidden, width),
         THC_matrix(THC_pointer<const real>(matrix), units), real(1), THC_matrix(ofState, units));

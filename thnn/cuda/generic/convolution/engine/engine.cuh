@@ -16,9 +16,9 @@
 struct THCConvolutionPlan {
   THNNConvolution geometry;
   int64_t taps, imagePositions, mapPositions;
-  int64_t imageStride, mapStride;   /* elements from a sample to the next: more if planes between
-                                       are another group's */
-  bool add;                         /* results of forward and backwardData are added to */
+  int64_t imageStride, mapStride;   /* elements from a sample to the next, which are more than a
+                                       sample's if planes of other groups are between */
+  bool add;                         /* forward and backwardData add to their results */
   bool readsImage;                  /* the image is the column matrix: nothing to unfold */
   int64_t chunkImages, chunkPlanes; /* images unfolded together, and planes of each */
   int64_t columnElements;           /* elements of a chunk's columns, at the start of scratch */

@@ -29,7 +29,7 @@ void THCUNN_(unfold_toColumns)(THCPlan *plan, const THNNConvolution *geometry,
                                Planes<const real> images, Columns<real> columns);
 
 /* Each element of images = the sum of all columns' elements that unfold would copy it to, plus its
- * plane's bias unless `bias` is NULL, plus what it was with `add`. */
+ * plane's bias unless `bias` is NULL, plus, with `add`, what it held before. */
 void THCUNN_(unfold_toImage)(THCPlan *plan, const THNNConvolution *geometry,
                              Columns<const real> columns, const real *bias, Planes<real> images,
                              bool add = false);
