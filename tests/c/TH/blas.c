@@ -80,7 +80,7 @@ static void testGemm(void)
                        (i >> 2 & 1) * 2, (i >> 2 & 1) * 3, alphas[i / 8 % 3], betas[i / 24]});
 }
 
-/* Of a matrix with a single column any leading dimension will do. */
+/* A matrix with a single column may have any leading dimension. */
 static void testIgnoredLeadingDimensions(void)
 {
   fill(a, 1);

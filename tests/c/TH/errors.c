@@ -52,7 +52,7 @@ static void testLongMessages(void)
   CHECK(strstr(checkMessage, "short at x") && strstr(checkMessage, "/end.c:1"));
 }
 
-/* The place of the call that is under way, of which nothing is left after an error. */
+/* An error names the place of the call that is under way; the next error does not. */
 static void testCallers(void)
 {
   static char path[2 * TH_MESSAGE_LENGTH], text[2 * TH_MESSAGE_LENGTH];

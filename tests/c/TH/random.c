@@ -58,8 +58,8 @@ static void testSystemSeed(void)
   CHECK(THRandom_random(generator) == first);
 }
 
-/* Whether so few roundings explain the difference: elementary functions count as eight, of
- * intermediate numbers that are not much larger than the result. */
+/* Whether 32 roundings, of numbers that are not much larger than the result, can explain the
+ * difference. An elementary function counts as eight. */
 static int isNear(double found, double wanted)
 {
   return fabs(found - wanted) <= 32 * DBL_EPSILON / 2 * (1 + fabs(wanted));

@@ -1,4 +1,4 @@
-/* The convolution engine against its definition: unfolding and folding, and both algorithms in all
+/* The convolution engine against its definition: unfolding and folding, and every algorithm in all
  * three parts, over random geometries of one to three dimensions. Strides above the kernel,
  * negative and full padding, dilation and outputs one smaller or larger than the formula are among
  * them.
@@ -192,9 +192,9 @@ static THNNConvolution linearLayer(int64_t batch, int64_t imagePlanes, int64_t m
   return g;
 }
 
-/* Larger than random ones: source planes in several blocks, more groups of taps than are kept from
- * box to box, chains of taps that are cut into parts, one tap with many planes or
- * positions, and linear layers. */
+/* Convolutions that are larger than the random ones: with source planes in several blocks, with
+ * more groups of taps than are kept from box to box, with chains of taps that are cut into parts,
+ * with one tap and many planes or positions; and linear layers. */
 static void testLarge(THNNState *state)
 {
   const THNNConvolution large[] = {evenLayer(5, 1, 256, 1, 24, 40),
@@ -235,19 +235,19 @@ static void testLarge(THNNState *state)
     testGeometry(&large[i], state);
 }
 
-/* Winograd's algorithm with room for some tiles and weights only: several groups of blocks, of
- * which the last ones have fewer, and panels of both sides of the weights. */
+/* Winograd's algorithm with room for some of the tiles and weights only: blocks form several
+ * groups, the last of which are smaller, and the weights are cut into panels along both planes. */
 static void testGroups(THNNState *state)
 {
   THNNConvolution g = layerOf(3, 150, 115, 22, 25);
   THNN_State_setWorkspaceLimit(state, sizeof(real) << 18);
   testGeometry(&g, state);
-  g = layerOf(2, 50, 65, 12, 15); /* also with taps in depth */
+  g = layerOf(2, 50, 65, 12, 15); /* with taps in depth */
   g.kernel[0] = 3;
   g.pad[0] = g.dilation[0] = 2;
   g.input[0] = g.output[0] = 4;
   testGeometry(&g, state);
-  g = layerOf(2, 130, 150, 12, 15); /* and dilated */
+  g = layerOf(2, 130, 150, 12, 15); /* with dilation */
   g.pad[1] = g.dilation[1] = 2;
   g.pad[2] = g.dilation[2] = 3;
   for (int elements = 1 << 17; elements <= 1 << 19; elements *= 2) {
@@ -255,9 +255,9 @@ static void testGroups(THNNState *state)
     testGeometry(&g, state);
   }
   THNN_State_setWorkspaceLimit(state, 8 << 20);
-  g = layerOf(3, 20, 33, 40, 145); /* tiles enough for shares of them, and for pieces of a row */
+  g = layerOf(3, 20, 33, 40, 145); /* so many tiles that there are shares, and pieces of rows */
   testGeometry(&g, state);
-  g.pad[2] = g.dilation[2] = 7; /* which cut groups of tiles */
+  g.pad[2] = g.dilation[2] = 7; /* the pieces then cut groups of tiles */
   testGeometry(&g, state);
 }
 
@@ -283,7 +283,7 @@ static void testKeptWeights(THNNState *state)
   THNN_State_setConvolutionRow(state, NULL);
 }
 
-/* Where it pays, by the costs: with many planes on large maps, also dilated. */
+/* Costs choose Winograd's algorithm where it pays: for many planes on large maps, also dilated. */
 static void testWinogradPlans(THNNState *state)
 {
   const THNNConvolution few = layerOf(1, 3, 64, 56, 56);
@@ -303,8 +303,8 @@ static void testWinogradPlans(THNNState *state)
   }
 }
 
-/* Asking for Winograd's algorithm leaves the choice for other convolutions to the costs: here all
- * of the image in one position of the map, for which the direct algorithm is not chosen. */
+/* A state that asks for Winograd's algorithm leaves the choice for other convolutions to the costs:
+ * for a map whose only position sees the whole image, they do not choose the direct algorithm. */
 static void testWinogradOtherwise(THNNState *state)
 {
   THNNConvolution g = layerOf(4, 16, 16, 5, 5);
@@ -323,7 +323,7 @@ static void testWinogradOtherwise(THNNState *state)
   }
 }
 
-/* Bits would differ if the choice depended on the number of threads. */
+/* The choice does not depend on the number of threads, or else bits would differ. */
 static void testChoiceForThreads(THNNState *state)
 {
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
@@ -342,8 +342,8 @@ static void testChoiceForThreads(THNNState *state)
   }
 }
 
-/* The direct algorithm takes every ordinary geometry, and scratch stays bounded for any batch; also
- * where it chooses to bring samples together, and what a stride sees. */
+/* The direct algorithm applies to every ordinary geometry, and its scratch stays bounded for any
+ * batch, also where it puts samples, or the elements that a stride sees, side by side. */
 static void testPlans(THNNState *state)
 {
   THNNConvolution geometries[] = {PADDED,
@@ -380,7 +380,7 @@ static void testPlans(THNNState *state)
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
 }
 
-/* With one tap and a stride, `direct` is asked as any other row, and taken where it costs least. */
+/* With one tap and a stride, too, `direct` is taken where it costs least. */
 static void testStridedChoice(THNNState *state)
 {
   int taken = 0;

@@ -20,17 +20,17 @@
 typedef struct Computation {
   THNNConvolutionPart part;
   const real *image, *map, *weight;
-  const real *bias; /* or NULL */
-  int64_t planes;   /* of the bias */
-  int64_t results;  /* of a weight gradient, also that of the bias, if there are so many */
-  bool keeps;       /* what is made of the weight */
+  const real *bias; /* may be NULL */
+  int64_t planes;   /* elements of the bias */
+  int64_t results;  /* elements of the result; a weight gradient may be followed by the bias's */
+  bool keeps;       /* whether the plan keeps what it makes of the weight */
   Finish finish;
 } Computation;
 
 /* A number from low to high, both included. */
 int64_t randomBetween(int64_t low, int64_t high);
 
-/* Arrays of NaN, and of numbers from -1 to 1. */
+/* newArray returns an array of NaN, newRandom one of numbers from -1 to 1. */
 real *newArray(int64_t elements);
 real *newRandom(int64_t elements);
 
@@ -39,7 +39,8 @@ int64_t imageSize(const THNNConvolution *g);
 int64_t mapSize(const THNNConvolution *g);
 int64_t weightSize(const THNNConvolution *g);
 
-/* The image index that a tap sees from a map position, both flat; -1 outside. */
+/* The index of the image element that a tap sees from a map position; -1 outside the image. Taps
+ * and positions are counted over all dimensions. */
 int64_t seenIndex(const THNNConvolution *g, int64_t position, int64_t tap);
 
 /* Adds every product of the definition to the result of the part, and its size to `size`. */
@@ -49,7 +50,7 @@ void addProducts(const THNNConvolution *g, THNNConvolutionPart part, const real 
 /* A convolution of one to three dimensions. */
 THNNConvolution randomGeometry(void);
 
-/* The number of products of a convolution, but for padding. */
+/* The number of products of a convolution, those with padding included. */
 double operations(const THNNConvolution *g);
 
 void printGeometry(const THNNConvolution *g, const char *problem);

@@ -73,9 +73,10 @@ static double largestError(const real *result, const double *wanted, const doubl
 
 enum { MOST_ROWS = 20 };
 
-/* How often each row of the engine's table was met in each part; and Winograd's algorithm with
- * weights that are transformed once (or weight gradients with several shares) and otherwise, and
- * weight gradients whose results are not kept; and plans that keep something of the weights. */
+/* How often the tests met: each row of the engine's table in each part; Winograd's algorithms
+ * without [0] and with [1] weights that are transformed once for all tiles, in a weight gradient
+ * with several shares; weight gradients of theirs that do not keep their results; plans that keep
+ * something of the weights. */
 static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept, metKept;
 
 bool isWinograd(const THNNConvolutionPlan *plan)
@@ -83,8 +84,9 @@ bool isWinograd(const THNNConvolutionPlan *plan)
   return strncmp(plan->chosen.algorithm->name, "winograd", strlen("winograd")) == 0;
 }
 
-/* The sizes of what the plan's algorithm sums up: those of the definition, or those of one of the
- * `transforms`, whose names these are. */
+/* The sizes of what the plan's algorithm sums up: sizes[0] of the definition or, for one of
+ * Winograd's algorithms, those of its `transforms`. `names` has the ends of these algorithms'
+ * names. */
 static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *sizes)
 {
   static const char *const names[TRANSFORMS] = {"", "4", "25", "42"};
@@ -114,7 +116,7 @@ static void meet(const THNNConvolution *g, const THNNConvolutionPlan *plan)
   met[part][rowOf(plan)]++;
   if (!isWinograd(plan))
     return;
-  /* What one share keeps, beside which its totals are small. */
+  /* What one share of a weight gradient keeps; what it needs besides is small. */
   const SimdProducts *loops = &THNN_(simd).products;
   const int64_t lanes =
       panelCountOf(loops, g->outputPlanes) * mostPanelLanesOf(loops, g->outputPlanes);
@@ -125,7 +127,7 @@ static void meet(const THNNConvolution *g, const THNNConvolutionPlan *plan)
 }
 
 /* Whether scratch stays within the limit, which is for each thread. The room in which matrix
- * products pack their operands is their own; those of gemm pack where BLAS does not. */
+ * products pack their operands does not count; gemm has such room where BLAS is not used. */
 static bool isWithinLimit(const AlgorithmPlan *plan, const THNNState *state)
 {
   const char *name = plan->algorithm->name;
@@ -156,8 +158,9 @@ static bool finishesAlike(const THNNConvolution *g, const Computation *of, const
   return same;
 }
 
-/* Whether adding to what is there gives the sum of that and of what a run without a bias writes;
- * `size` is what is summed up for each result. Sums of many terms are added part by part. */
+/* Whether a run that adds to its results gives the sum of these and of what a run without a bias
+ * writes, within an error bound, since sums of many terms are added part by part; `size` is the
+ * size of what is summed up for each result. */
 static bool addsAlike(const THNNConvolution *g, const Computation *of, const double *size,
                       THNNState *state)
 {
@@ -179,7 +182,7 @@ static bool addsAlike(const THNNConvolution *g, const Computation *of, const dou
   return alike;
 }
 
-/* `sizes` are what the algorithms sum up for each result (sizeFor). */
+/* `sizes` are the sizes of what the algorithms sum up for each result (sizeFor). */
 static void testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
                           double *const *sizes, THNNState *state)
 {

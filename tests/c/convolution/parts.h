@@ -10,8 +10,8 @@
 real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
               THNNConvolutionPlan *plan);
 
-/* Whether a plan's algorithm is one of Winograd's; is the row of this name; and the row's
- * number. */
+/* Whether a plan's algorithm is one of Winograd's; whether it is the row of this name; the number
+ * of its row. */
 bool isWinograd(const THNNConvolutionPlan *plan);
 bool isRow(const THNNConvolutionPlan *plan, const char *name);
 int rowOf(const THNNConvolutionPlan *plan);
@@ -19,8 +19,8 @@ int rowOf(const THNNConvolutionPlan *plan);
 /* Compares all parts of a convolution of random elements, by every row of the engine's table. */
 void testGeometry(const THNNConvolution *g, THNNState *state);
 
-/* Checks that testGeometry met every row in every part that it is for, and those for any kernel
- * often; and the cases within Winograd's algorithm. */
+/* Checks that testGeometry met every row in every part that it applies to, rows for any kernel in
+ * many of the geometries; and that it met the cases within Winograd's algorithms. */
 void checkMet(int geometries);
 
 #endif

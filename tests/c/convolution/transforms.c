@@ -15,7 +15,8 @@ static int seenBy(const Transforms *t)
   return t->side + t->taps - 1;
 }
 
-/* The sizes of the coefficients of the product over all points q but number `without` of x - q. */
+/* The absolute values of the coefficients of a polynomial in x: the product of x - q over all
+ * points q except point number `without`. */
 static void polynomialSizes(const Transforms *t, int without, double *size)
 {
   const int points = seenBy(t) - 1;
@@ -27,8 +28,8 @@ static void polynomialSizes(const Transforms *t, int without, double *size)
     size[k] = fabs(c[k]);
 }
 
-/* The sizes of the powers of the points from 0 to count - 1, from[point][power], divided by the
- * products of differences, and to[power][point]. */
+/* to[power][point] = the absolute value of the point's power, for powers from 0 to count - 1;
+ * from[point][power] = the same divided by the product of the point's distances from the others. */
 static void powerSizes(const Transforms *t, int count, double *from, double *to)
 {
   const int seen = seenBy(t);
@@ -56,7 +57,7 @@ void makeTransforms(void)
   }
 }
 
-/* number[p][q] = the sum over i, j of from[p][i] * |x[i][j]| * from[q][j] */
+/* number[p][q] = the sum over i and j of from[p][i] * |x[i][j]| * from[q][j] */
 static void transformSizes(int seen, int n, const double *from, const double *x, double *number)
 {
   for (int p = 0; p < seen; p++)
@@ -77,8 +78,8 @@ bool areFor(const Transforms *t, const THNNConvolution *g)
   return are;
 }
 
-/* The first position behind `at` in one dimension where a tile of `side` begins: those that lie a
- * step, the dilation, apart follow each other. */
+/* The first position after `at` in one dimension where a tile begins. A tile has `side` positions
+ * that are `step`, the dilation, apart; each residue class by `step` has tiles of its own. */
 static int64_t nextTile(int side, int64_t at, int64_t step)
 {
   at++;
@@ -86,7 +87,8 @@ static int64_t nextTile(int side, int64_t at, int64_t step)
   return place ? at + (side - place) * step : at;
 }
 
-/* The n x n elements of a plane from (depth, row, column) on, `step` apart, zeros outside. */
+/* Copies n x n elements of a plane, `step` apart, beginning with (depth, row, column); zeros
+ * outside. */
 static void takeTile(int n, const real *plane, const int64_t *size, const int64_t *step,
                      int64_t depth, int64_t row, int64_t column, double *x)
 {
@@ -99,7 +101,8 @@ static void takeTile(int n, const real *plane, const int64_t *size, const int64_
     }
 }
 
-/* Adds what a tile's results are made of, all slices of the source, to their sizes in one slice. */
+/* Adds the sizes of what a tile's results are made of, over all slices of the source, to the sizes
+ * of these results in one slice. */
 static void addTileSizes(const Transforms *t, int64_t slices, const double *weights,
                          const double *tiles, const int64_t *size, const int64_t *step, int64_t row,
                          int64_t column, double *plane)

@@ -4,10 +4,11 @@
 
 #include "definition.h"
 
-/* The absolute values of one algorithm's matrices along one dimension: of the elements that a tile
- * of `side` results sees, and of taps, to coefficients; of coefficients to results; and of the
- * algorithm that makes weight gradients: of a tile of gradients to coefficients, and of these to
- * taps. There are as many points as elements, of which the last is infinity. */
+/* The absolute values of one algorithm's matrices along one dimension. `elements` and `fromTaps`
+ * make coefficients of the elements that a tile of `side` results sees, and of taps; `results`
+ * makes results of coefficients. For weight gradients, `gradients` makes coefficients of a tile of
+ * gradients, and `toTaps` makes taps of coefficients. There are as many points as elements; the
+ * last point is infinity. */
 enum { MOST_SEEN = 6, MOST_NUMBERS = MOST_SEEN * MOST_SEEN };
 
 typedef struct Transforms {
@@ -23,11 +24,11 @@ enum { TRANSFORMS = 4 };
 extern Transforms transforms[TRANSFORMS];
 void makeTransforms(void);
 
-/* Whether they are for a convolution. */
+/* Whether the transforms are for this convolution. */
 bool areFor(const Transforms *t, const THNNConvolution *g);
 
-/* Adds for each result of such a convolution the sizes of what the algorithm sums up: also elements
- * times weights that meet in the tile, but not in the result. */
+/* Adds for each result of such a convolution the sizes of what the algorithm sums up, products of
+ * elements and weights included that occur in the tile but cancel in the result. */
 void addTransformedSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
                          double *size);
 

@@ -158,7 +158,7 @@ static void run(const Product *p, Function function, const THNNState *state, rea
     THNN_(matrix_affine)
     (state, p->n, p->m, p->k, p->b.data, p->b.leading, p->a.data, p->start, c, p->leading, room);
     break;
-  case MULTIPLY_EACH: /* has several results */
+  case MULTIPLY_EACH: /* not called here, since it has several results */
     break;
   }
   free(room.data);
@@ -180,8 +180,9 @@ static bool isClose(const Product *p, const real *before, const real *after)
           sum += term;
           size += fabs(term);
         }
-      /* Beside the sum, three roundings: of the terms, of their sum times alpha, and of what it is
-       * added to; as many of the sum here, in half of an epsilon each. */
+      /* There are three roundings besides those of the sum: of a term, of the sum times alpha, and
+       * of adding that to what was there. The sum of this test has as many roundings, so each is
+       * counted as a whole epsilon in place of half of one. */
       const double bound = (double)(p->count * p->k + 4) * EPSILON * size;
       if (!(fabs((double)after[place] - sum) <= bound))
         return false;
@@ -326,8 +327,9 @@ static void testSizes(THNNState *state, int products)
   THNN_State_setReproducible(state, false);
 }
 
-/* Around what chooses a path: the elements of a matrix for a few columns, its rows and terms that
- * one thread sums up; the products that panels are for; a matrix that comes from far. */
+/* Sizes around the limits by which a path is chosen: elements, rows and terms of a matrix that is
+ * multiplied by few columns; the numbers of multiplications that are left to panels and to dots; a
+ * matrix that is too large for the second-level cache. */
 static void testThresholds(THNNState *state)
 {
   const int64_t spread[][2] = {{64, 512},  {63, 520},  {33, 1025}, {64, 513},  {65, 1023},

@@ -36,7 +36,8 @@ static void testBatchNormalization(void)
   MODULE(BatchNormalization_backward)
   (NULL, input, gradOutput, gradInput, gradWeight, gradBias, weight, NULL, NULL, saveMean, saveStd,
    true, 2, eps);
-  /* Half the difference of the gradients remains of them, times eps / (variance + eps). */
+  /* With two samples, gradInput is half the difference of their gradients, times
+   * eps / (variance + eps), the weight and the inverse deviation. */
   const double first = 2 * narrow * 16 / 25, second = wide * 1.5 * 16 / 32;
   EXPECT(gradInput, (2, 2), -first, -second, first, second);
   EXPECT(gradWeight, (2), 1 + 2 * 6 * narrow, 1 - 2 * 12 * wide);

@@ -40,7 +40,7 @@ static void testHardTanh(void)
   EXPECT(output, (2, 2), -1, 0.5, 1, 1);
 }
 
-/* One slope for all elements serves none of them too. */
+/* One slope for all elements is accepted where there are no elements. */
 static void testPReluOfNothing(void)
 {
   Tensor *input = emptyTensor(), *output = TENSOR_OF((2), 7), *weight = TENSOR_OF((1), 0.25);
@@ -91,7 +91,7 @@ static void testSharingTheInput(void)
   EXPECT(gradOutput, (2, 2), 5, 5, 30, 40);
 }
 
-/* Memory that is short is noticed before anything has changed, and nothing is lost. */
+/* A lack of memory is noticed before anything has changed, and nothing leaks. */
 static void testSharingWithoutMemory(void)
 {
   countAllocations();

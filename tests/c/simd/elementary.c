@@ -343,7 +343,7 @@ static real withRootBetween(int64_t index)
 {
   const uint64_t multiple =
       (uint64_t)(1 + 8 * (index / 2)); /* the square of an odd number is 1 + 8 n */
-  uint64_t root = 1;                   /* of the multiple, modulo 2^(bit + 1) */
+  uint64_t root = 1;                   /* the multiple's square root modulo 2^(bit + 1) */
   for (int bit = 3; bit < PRECISION + 2; bit++)
     if ((root * root - multiple) >> bit & 1)
       root += (uint64_t)1 << (bit - 1);

@@ -46,10 +46,10 @@ static bool suspicious(int n, const float *found, const double *exact, double wo
 #pragma omp simd reduction(| : some)
   for (int i = 0; i < n; i++) {
     const Pattern value = {(double)found[i]}, wanted = {exact[i]};
-    Pattern power; /* of two, the largest below the result */
+    Pattern power; /* the largest power of two that is not above the result */
     power.bits = wanted.bits & 0x7ff0000000000000u;
     const double unit = power.value * 0x1p-23 > 0x1p-149 ? power.value * 0x1p-23 : 0x1p-149;
-    const int same = value.bits == wanted.bits; /* of zeros also the sign */
+    const int same = value.bits == wanted.bits; /* zeros must have the same sign */
     const int near = (fabs(value.value - wanted.value) <= worst * unit) & (wanted.value != 0) &
                      (fabs(wanted.value) < 0x1p128);
     const int overflown = (fabs(value.value) > 0x1p128) & (value.value * wanted.value >= 0x1p129);
