@@ -78,7 +78,7 @@ class _Search:
     def __init__(self, dimensions: Sequence[Dimension]) -> None:
         self.dimensions = dimensions
         self.steps_left = MAX_STEPS
-        # Of the dimensions from each one on: the greatest sum, and what divides all sums.
+        # For each dimension, with those after it: the greatest sum, and what divides all sums.
         self.reach, self.divisor = [0], [0]
         for dimension in reversed(dimensions):
             self.reach.insert(0, self.reach[0] + dimension.stride * dimension.steps)

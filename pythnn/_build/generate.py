@@ -54,9 +54,10 @@ CONSTANTS = (
     "TH_BLOCK_ALIGNMENT",
 )
 
-# Names of guards: of functions without a result (they return the error's code), and with one.
+# What names of guards begin with: of functions without a result, which return the error's code,
+# and of those with one.
 CALL, VALUE = "call_", "value_"
-# Of functions that take arrays instead of tensors.
+# What names of guards of functions that take arrays instead of tensors begin with.
 ARRAYS = "arrays_"
 
 

@@ -1,4 +1,4 @@
-"""The name that pickles of before know :mod:`pythnn._tensor.device` by."""
+"""Where older pickles look for what is in :mod:`pythnn._tensor.device`."""
 
 from .._tensor.device import _rebuild, _storage_from
 

@@ -113,7 +113,7 @@ class Row:
 
     @property
     def path(self) -> str:
-        """The names from the root on, such as ``(3)(1)``; of the last ten, where there are more."""
+        """The names from the root down, such as ``(3)(1)``; the last ten, where there are more."""
         names: list[str] = []
         row = self
         while row.parent is not None and len(names) < 10:

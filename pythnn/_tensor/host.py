@@ -18,7 +18,7 @@ from .arguments import ints, one_int, refused_array, shape_of, steps_in, wanted_
 from .kinds import DTYPE_NAMES, DTYPES, KINDS, Array, Kind, kind_of_dtype
 from .storage import (
     Storage,
-    _storage_from,  # noqa: F401 (pickles of before look for it here)
+    _storage_from,  # noqa: F401 (older pickles look for it here)
     dense_strides,
     export,
     is_shared,

@@ -305,7 +305,7 @@ def gaussian_mixture2d_backward(
 
     `grad_output` has the shape of the loss, or is one number for all samples. The six gradients are
     those of the logits, of which softmax makes `weight`; of `mean1` and `mean2`; of the logarithms
-    of `std1` and `std2`; and of what tanh makes `correlation` of.
+    of `std1` and `std2`; and of the number whose tanh is `correlation`.
     """
     found = _mixture(x1, x2, weight, (mean1, mean2), (std1, std2), correlation)
     if grad_output.ndim:

@@ -326,7 +326,7 @@ def avg_pool1d(
         The axis that is pooled, as in :func:`max_pool1d`.
     padding : zeros added on both sides, less than a window
     ceil_mode : a last window that is cut off counts as well
-    count_padding : they count in the number that is divided by
+    count_padding : whether the zeros count as elements of the mean
 
     >>> avg_pool1d([[1.0], [3.0], [2.0], [0.0]], 2)
     array([[2.],
@@ -379,7 +379,7 @@ def avg_pool2d(
     x : [batch x] planes x height x width
     padding : zeros added on all sides, less than a window
     ceil_mode : a last window that is cut off counts as well
-    count_padding : they count in the number that is divided by
+    count_padding : whether the zeros count as elements of the mean
 
     >>> avg_pool2d([[[1.0, 2.0], [4.0, 3.0]]], 2)
     array([[[2.5]]])

@@ -1,4 +1,4 @@
-"""Cells of recurrent networks, one step from the products of their matrices on."""
+"""Cells of recurrent networks: one step, given the products of their matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name that pickles of before know :mod:`pythnn.nn.object.fields` by."""
+"""Where older pickles look for what is in :mod:`pythnn.nn.object.fields`."""
 
 from .object.fields import Fields
 

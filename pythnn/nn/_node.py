@@ -1,4 +1,4 @@
-"""The name that pickles of before know :mod:`pythnn.nn.object.node` by."""
+"""Where older pickles look for what is in :mod:`pythnn.nn.object.node`."""
 
 from .object.node import Graph, Step
 

@@ -1,4 +1,4 @@
-"""The name that pickles of before know :mod:`pythnn.nn.object.values` by."""
+"""Where older pickles look for what is in :mod:`pythnn.nn.object.values`."""
 
 from .object.values import DoubleStorage, LongStorage
 

@@ -22,7 +22,7 @@ class _Point:
 
 
 def _cubic(here: _Point, other: _Point, distance: float) -> tuple[float, float, float]:
-    """Of the cubic through two points: two coefficients, and the root that its extremes need."""
+    """Two coefficients of the cubic through two points, and the root that its extremes need."""
     a = 6 * (here.value - other.value) / distance + 3 * (here.slope + other.slope)
     b = 3 * (other.value - here.value) - distance * (other.slope + 2 * here.slope)
     return a, b, math.sqrt(b * b - a * here.slope * distance * distance)

@@ -11,7 +11,7 @@ from ._tables import Array, OpFunc, Table, dot, option, prepared
 
 __all__ = ["lbfgs"]
 
-_CURVED = 1e-10  # of steps with less curvature nothing is learnt
+_CURVED = 1e-10  # steps with less curvature are not remembered
 
 
 def _length(vector: Array) -> float:

@@ -172,8 +172,8 @@ def norm_backward(
 ) -> None:
     """The gradients of x, weight and bias, to dense arrays.
 
-    `arrays` are x, the gradient of y, the weight, and the mean and 1 / std of the batch, which
-    contains its eps: the one that cuDNN asks for counts only without them.
+    `arrays` are x, the gradient of y, the weight, and the batch's mean and 1 / sqrt(var + eps).
+    The eps that cuDNN asks for is 0 here: cuDNN uses it only when it is not given the last two.
     """
     x, grad_y, weight, mean, inverse = map(dense, arrays)
     real, mode, of_array, of_planes = _planes(handle, x)

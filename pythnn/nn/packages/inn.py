@@ -287,7 +287,7 @@ class SpatialSameResponseNormalization(Module):
         images, given = _planes(self, input), _planes(self, gradOutput)
         bases = self._bases(images)
         inner = given * images * bases ** (-self.beta - 1)
-        # The window of a pixel has those whose windows, turned round, it is in.
+        # A pixel is in the windows of those that its own window, turned by 180 degrees, has.
         turned = self._means(inner[:, :, ::-1, ::-1])[:, :, ::-1, ::-1]
         gradient = given * bases**-self.beta - 2 * self.alpha * self.beta * images * turned
         self.gradInput = gradient.astype(input.dtype).reshape(input.shape)
