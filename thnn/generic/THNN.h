@@ -164,7 +164,7 @@ THNN_API void THNN_(RReLU_updateOutput)(
     accreal upper,           /* greatest slope below zero */
     bool train,              /* draw slopes */
     bool inplace,            /* work in input's storage */
-    THGenerator *generator); /* source of the numbers; one is drawn per element that is not above zero */
+    THGenerator *generator); /* source of the numbers, one per element that is not above zero */
 
 /* RReLU, backward: gradInput = noise * gradOutput, or as LeakyReLU when not training. */
 THNN_API void THNN_(RReLU_updateGradInput)(

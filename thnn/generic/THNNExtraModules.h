@@ -68,8 +68,8 @@ THNN_API void THNN_(GroupedConvolution_updateOutput)(
     THTensor *output,  /* out: [batch x] nOutputPlane x output sizes */
     THTensor *weight,  /* in: nOutputPlane x (nInputPlane / groups) x kernel sizes */
     THTensor *bias,    /* in, optional: nOutputPlane */
-    bool flip,         /* whether kernels are flipped in all dimensions, as in a mathematical convolution */
-    int groups,        /* number of groups that planes are cut into, each with weights of its own */
+    bool flip,         /* whether kernels are flipped, as in a mathematical convolution */
+    int groups,        /* number of groups of planes, each with weights of its own */
     int dT,            /* stride in depth */
     int dH,            /* vertical stride */
     int dW,            /* horizontal stride */
@@ -93,8 +93,8 @@ THNN_API void THNN_(GroupedConvolution_updateGradInput)(
     int64_t inputHeight,   /* height of the input; unused in one dimension */
     int64_t inputWidth,    /* width of the input */
     bool add,              /* whether the gradient is added to gradInput */
-    bool flip,             /* whether kernels are flipped in all dimensions, as in a mathematical convolution */
-    int groups,            /* number of groups that planes are cut into, each with weights of its own */
+    bool flip,             /* whether kernels are flipped, as in a mathematical convolution */
+    int groups,            /* number of groups of planes, each with weights of its own */
     int dT,                /* stride in depth */
     int dH,                /* vertical stride */
     int dW,                /* horizontal stride */
@@ -117,8 +117,8 @@ THNN_API void THNN_(GroupedConvolution_accGradParameters)(
     THTensor *gradWeight,  /* accumulate, optional: nOutputPlane x (nInputPlane / groups) x kernel sizes */
     THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
     int dimensions,        /* 1, 2 or 3: depth and height are unused in one dimension, depth in two */
-    bool flip,             /* whether kernels are flipped in all dimensions, as in a mathematical convolution */
-    int groups,            /* number of groups that planes are cut into, each with weights of its own */
+    bool flip,             /* whether kernels are flipped, as in a mathematical convolution */
+    int groups,            /* number of groups of planes, each with weights of its own */
     int dT,                /* stride in depth */
     int dH,                /* vertical stride */
     int dW,                /* horizontal stride */
@@ -146,7 +146,7 @@ THNN_API void THNN_(GroupedFullConvolution_updateOutput)(
     int64_t outputDepth,   /* depth of the output; unused in less than three dimensions */
     int64_t outputHeight,  /* height of the output; unused in one dimension */
     int64_t outputWidth,   /* width of the output */
-    int groups,            /* number of groups that planes are cut into, each with weights of its own */
+    int groups,            /* number of groups of planes, each with weights of its own */
     int dT,                /* stride in depth */
     int dH,                /* vertical stride */
     int dW,                /* horizontal stride */
@@ -171,7 +171,7 @@ THNN_API void THNN_(GroupedFullConvolution_updateGradInput)(
     int64_t inputHeight,   /* height of the input; unused in one dimension */
     int64_t inputWidth,    /* width of the input */
     bool add,              /* whether the gradient is added to gradInput */
-    int groups,            /* number of groups that planes are cut into, each with weights of its own */
+    int groups,            /* number of groups of planes, each with weights of its own */
     int dT,                /* stride in depth */
     int dH,                /* vertical stride */
     int dW,                /* horizontal stride */
@@ -194,7 +194,7 @@ THNN_API void THNN_(GroupedFullConvolution_accGradParameters)(
     THTensor *gradWeight,  /* accumulate, optional: nInputPlane x (nOutputPlane / groups) x kernel sizes */
     THTensor *gradBias,    /* accumulate, optional: nOutputPlane */
     int dimensions,        /* 1, 2 or 3: depth and height are unused in one dimension, depth in two */
-    int groups,            /* number of groups that planes are cut into, each with weights of its own */
+    int groups,            /* number of groups of planes, each with weights of its own */
     int dT,                /* stride in depth */
     int dH,                /* vertical stride */
     int dW,                /* horizontal stride */
@@ -253,7 +253,7 @@ THNN_API void THNN_(Reduction_updateOutput)(
     THTensor *output,       /* out: the same without dimension dim */
     THIndexTensor *indices, /* out, optional: the same; places in dimension dim of greatest or least elements */
     int dim,                /* the dimension, counted from 1 */
-    bool keep,              /* whether output keeps dimension dim, with size 1; it does where that is the only one */
+    bool keep,              /* whether output keeps dim, with size 1; it does if that is the only dimension */
     int mode);              /* 0: sums, 1: means, 2: greatest, 3: least */
 
 /* Rows of a table: row i of output is that row of weight whose number is index i. */
@@ -273,7 +273,7 @@ THNN_API void THNN_(LSTMSteps_updateOutput)(
     THTensor *bias2,  /* in, optional: 4 units; added too */
     THTensor *output, /* inout: (steps + 1) x batch x units; the one before the first step is given */
     THTensor *cells,  /* inout: (steps + 1) x batch x units; the one before the first step is given */
-    bool reverse);    /* whether steps go from the last to the first; the states before them then come last */
+    bool reverse);    /* whether steps run backwards; the states before them then come last */
 
 /* All steps of an LSTM layer, backward. */
 THNN_API void THNN_(LSTMSteps_updateGradInput)(
@@ -297,7 +297,7 @@ THNN_API void THNN_(GRUSteps_updateOutput)(
     THTensor *bias2,   /* in, optional: 3 units; added to what weight multiplies */
     THTensor *output,  /* inout: (steps + 1) x batch x units; the one before the first step is given */
     THTensor *storage, /* out: steps x batch x (5 units); for the backward call */
-    bool reverse);     /* whether steps go from the last to the first; the state before them then comes last */
+    bool reverse);     /* whether steps run backwards; the state before them then comes last */
 
 /* All steps of a GRU layer, backward. */
 THNN_API void THNN_(GRUSteps_updateGradInput)(
