@@ -87,6 +87,20 @@ static void testElementwise(void)
   }
 }
 
+static void testEmpty(void)
+{
+  THTensor *t = THTensor_(new)(), *r = THTensor_(new)();
+  THLongTensor *longs = THLongTensor_new();
+  THTensor_(fill)(t, 3);
+  THTensor_(add)(r, t, 1);
+  THTensor_(copy)(r, t);
+  THTensor_(copyLong)(r, longs);
+  CHECK(t->nDimension == 0 && r->nDimension == 0 && !r->storage && THTensor_(equal)(r, t));
+  THLongTensor_free(longs);
+  THTensor_(free)(r);
+  THTensor_(free)(t);
+}
+
 static void testOperandSizes(void)
 {
   THTensor *t = newMatrix(0), *r = THTensor_(new)(), *five = THTensor_(newWithSize1d)(5);
@@ -209,6 +223,7 @@ int main(void)
 {
   catchErrors();
   testElementwise();
+  testEmpty();
   testOperandSizes();
   testAlongDimension();
   testSort();

@@ -177,6 +177,15 @@ static void callStorage(Arguments *a)
   THStorage_(free)(storage);
 }
 
+static void callStorageWithData(Arguments *a)
+{
+  static real data[2];
+  (void)a;
+  THStorage *storage = THStorage_(newWithData)(data, 2);
+  THStorage_(clearFlag)(storage, TH_STORAGE_FREEMEM);
+  THStorage_(free)(storage);
+}
+
 static void callGenerator(Arguments *a)
 {
   (void)a;
@@ -234,6 +243,7 @@ static const Call calls[] = {
     {"cumsum", callCumsum},
     {"sort", callSort},
     {"storage", callStorage},
+    {"storage of data", callStorageWithData},
     {"generator", callGenerator},
 #if defined(TH_REAL_IS_FLOAT) || defined(TH_REAL_IS_DOUBLE)
     {"addmm", callAddmm},

@@ -113,6 +113,53 @@ static void testMoments(void)
   CHECK_RAISES(THRandom_bernoulli(generator, NAN), "between 0 and 1");
 }
 
+/* The distributions of two numbers, and those of one. */
+typedef void (*Fill)(THDoubleTensor *self, THGenerator *generator, double a, double b);
+typedef double (*Draw)(THGenerator *generator, double a, double b);
+typedef void (*FillOfOne)(THDoubleTensor *self, THGenerator *generator, double p);
+
+static double drawExponential(THGenerator *from, double lambda, double unused)
+{
+  (void)unused;
+  return THRandom_exponential(from, lambda);
+}
+
+static double drawGeometric(THGenerator *from, double p, double unused)
+{
+  (void)unused;
+  return (double)THRandom_geometric(from, p);
+}
+
+/* Whether a tensor has what is drawn from here on for seed 10, in the order of its indices. */
+static void checkDrawn(const THDoubleTensor *tensor, Draw draw, double a, double b)
+{
+  THRandom_manualSeed(generator, 10);
+  for (int i = 0; i < 12; i++)
+    CHECK(THDoubleTensor_get2d(tensor, i / 4, i % 4) == draw(generator, a, b));
+}
+
+static void testDoubleTensors(void)
+{
+  static const Fill fills[] = {THDoubleTensor_uniform, THDoubleTensor_normal, THDoubleTensor_cauchy,
+                               THDoubleTensor_logNormal};
+  static const Draw draws[] = {THRandom_uniform, THRandom_normal, THRandom_cauchy,
+                               THRandom_logNormal};
+  static const FillOfOne fillsOfOne[] = {THDoubleTensor_exponential, THDoubleTensor_geometric};
+  static const Draw drawsOfOne[] = {drawExponential, drawGeometric};
+  THDoubleTensor *tensor = THDoubleTensor_newWithStorage2d(NULL, 0, 3, 1, 4, 3);
+  for (int i = 0; i < 4; i++) {
+    THRandom_manualSeed(generator, 10);
+    fills[i](tensor, generator, 0.25, 2);
+    checkDrawn(tensor, draws[i], 0.25, 2);
+  }
+  for (int i = 0; i < 2; i++) {
+    THRandom_manualSeed(generator, 10);
+    fillsOfOne[i](tensor, generator, 0.25);
+    checkDrawn(tensor, drawsOfOne[i], 0.25, 0);
+  }
+  THDoubleTensor_free(tensor);
+}
+
 /* Tensors are filled in the order of their indices, whatever their strides. */
 static void testTensors(void)
 {
@@ -157,6 +204,7 @@ int main(void)
   testDistributions();
   testMoments();
   testTensors();
+  testDoubleTensors();
   THGenerator_free(generator);
   return checkResult();
 }

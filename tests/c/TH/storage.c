@@ -40,6 +40,25 @@ static void testContent(void)
   THStorage_(free)(other);
 }
 
+/* Large blocks begin at a cache line, also when a small one has grown into them. */
+static void testGrowth(void)
+{
+  THStorage *kept[8]; /* blocks beside each other, of which not all begin at one */
+  for (int i = 0; i < 8; i++) {
+    kept[i] = THStorage_(newWithSize)(3 + i);
+    THStorage_(fill)(kept[i], (real)i);
+  }
+  for (int i = 0; i < 8; i++) {
+    THStorage_(resize)(kept[i], 5000);
+    CHECK((uintptr_t)kept[i]->data % 64 == 0);
+    CHECK(kept[i]->data[0] == (real)i && kept[i]->data[2 + i] == (real)i);
+    THStorage_(resize)(kept[i], 40000);
+    CHECK((uintptr_t)kept[i]->data % 64 == 0 && kept[i]->data[2 + i] == (real)i);
+  }
+  for (int i = 0; i < 8; i++)
+    THStorage_(free)(kept[i]);
+}
+
 static void testFlags(void)
 {
   THStorage *storage = THStorage_(newWithSize)(3);
@@ -65,6 +84,7 @@ int main(void)
   catchErrors();
   testConstruction();
   testContent();
+  testGrowth();
   testFlags();
   return checkResult();
 }

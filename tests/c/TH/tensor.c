@@ -43,6 +43,21 @@ static void testReferences(void)
   THTensor_(free)(view);
 }
 
+/* Who frees tensors by other means takes the flag away: then references are not counted. */
+static void testFlags(void)
+{
+  THTensor *tensor = newCounting(2, 3, 4);
+  THTensor_(clearFlag)(tensor, TH_TENSOR_REFCOUNTED);
+  THTensor_(retain)(tensor);
+  THTensor_(free)(tensor);
+  CHECK(tensor->flag == 0 && tensor->refcount == 1 && THTensor_(get3d)(tensor, 1, 2, 3) == 23);
+  THTensor_(setFlag)(tensor, TH_TENSOR_REFCOUNTED);
+  THTensor_(retain)(tensor);
+  CHECK(tensor->flag == TH_TENSOR_REFCOUNTED && tensor->refcount == 2);
+  THTensor_(free)(tensor);
+  THTensor_(free)(tensor);
+}
+
 static void testAccess(void)
 {
   THTensor *tensor = newCounting(2, 3, 4);
@@ -53,6 +68,15 @@ static void testAccess(void)
   THTensor_(set1d)(vector, 1, 7);
   CHECK(THTensor_(get3d)(tensor, 1, 1, 2) == 7);
   CHECK(THTensor_(size)(tensor, 2) == 4 && THTensor_(stride)(tensor, 0) == 12);
+  CHECK(THTensor_(nDimension)(vector) == 1 && THTensor_(storageOffset)(vector) == 14);
+  CHECK(THTensor_(storage)(vector) == tensor->storage);
+
+  THTensor *four = THTensor_(newWithSize4d)(2, 2, 2, 3);
+  THTensor_(zero)(four);
+  THTensor_(set4d)(four, 1, 0, 1, 2, 5);
+  CHECK(THTensor_(get4d)(four, 1, 0, 1, 2) == 5 && four->storage->data[17] == 5);
+  CHECK(THTensor_(sumall)(four) == 5);
+  THTensor_(free)(four);
 
   CHECK_RAISES(THTensor_(get1d)(vector, 3), "index 3 is out of range");
   CHECK(checkArgument == 2);
@@ -132,6 +156,11 @@ static void testUnfold(void)
   CHECK(hasSizes(windows, SIZES(2, 3, 1, 3)));
   THTensor_(unfold)(windows, tensor, 1, 7, INT64_MAX);
   CHECK(hasSizes(windows, SIZES(2, 1, 1, 7)) && THTensor_(get4d)(windows, 1, 0, 0, 6) == 13);
+  const int64_t large = INT64_C(1) << 40; /* elements, which are all the same one */
+  THTensor *expanded = THTensor_(newWithStorage1d)(NULL, 0, large, 0);
+  CHECK_RAISES(THTensor_(unfold)(windows, expanded, 0, large / 2, 1), "are too many elements");
+  CHECK(hasSizes(windows, SIZES(2, 1, 1, 7)));
+  THTensor_(free)(expanded);
   THTensor_(free)(windows);
   THTensor_(free)(tensor);
 }
@@ -220,6 +249,9 @@ static void testStorageViews(void)
   THTensor *tensor = THTensor_(newWithStorage2d)(storage, 1, 2, 4, 3, -1);
   CHECK(storage->refcount == 2 && hasStrides(tensor, STRIDES(4, 1)));
   CHECK(THTensor_(get2d)(tensor, 1, 2) == 7);
+  THTensor_(setStorage2d)(tensor, storage, 2, 2, 3, 3, 1);
+  CHECK(hasSizes(tensor, SIZES(2, 3)) && hasStrides(tensor, STRIDES(3, 1)));
+  CHECK(storage->refcount == 2 && THTensor_(get2d)(tensor, 1, 2) == 7);
   THTensor_(setStorage3d)(tensor, storage, 0, 2, 5, 2, 2, 1, 1);
   CHECK(storage->refcount == 2 && THTensor_(get3d)(tensor, 1, 1, 0) == 7);
   CHECK_RAISES(THTensor_(setStorage1d)(tensor, storage, -1, 2, 1), "negative storage offset");
@@ -252,6 +284,7 @@ int main(void)
   catchErrors();
   testNew();
   testReferences();
+  testFlags();
   testAccess();
   testNarrowSelectTranspose();
   testUnfold();

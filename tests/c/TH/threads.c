@@ -116,8 +116,13 @@ static void testBlasSections(void)
 
 #endif
 
-int main(void)
+/* With a number of threads, checks the setting alone. */
+int main(int count, char **arguments)
 {
+  if (count > 1) {
+    CHECK(THGetNumThreads() == atoi(arguments[1]));
+    return checkResult();
+  }
   catchErrors();
   testSetting();
   testFork();

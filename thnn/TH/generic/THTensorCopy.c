@@ -84,10 +84,6 @@ void THTensor_(copyStrided)(int nDimension, const int64_t *size, real *y, const 
   Axis axes[TH_CURSOR_DIMENSIONS];
   int64_t index[TH_CURSOR_DIMENSIONS] = {0};
   int n = collectAxes(axes, nDimension, size, yStride, xStride);
-  if (n == 0) {
-    *y = *x;
-    return;
-  }
 
   int yFast = 0, xFast = 0;
   for (int d = 1; d < n; d++) {
