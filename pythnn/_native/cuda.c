@@ -217,8 +217,8 @@ void pythnn_keep(void *held, void *with)
 
 /* ---- Memory of Python's allocator ------------------------------------------------------------ */
 
-/* Also called by kernels' scratch memory, after the interpreter's end by nobody who would miss
- * it. */
+/* Takes memory for storages and for kernels' scratch. After the interpreter's end there is none:
+ * the caller gets an error. */
 static void *allocateBlock(void *context, size_t bytes, int device, void *stream)
 {
   (void)context;

@@ -33,7 +33,7 @@ typedef struct pythnn_CudaOwned {
   void *object;
   int content; /* what the object is */
   int device;
-  void *stream; /* on which it was made: its memory is given back in that stream's order */
+  void *stream; /* the stream that it was made on, in whose order its memory is given back */
 } pythnn_CudaOwned;
 
 /* Element types: 0 float, 1 double, 2 int64, 3 int32. */

@@ -205,7 +205,7 @@ static void touchWord(Word *word, Kind kind, uint32_t launch, uint8_t bytes,
     addReader(&word->read, now);
 }
 
-/* Bytes `first` on of the shadow; what is checked begins at `origin`. */
+/* Touches `bytes` bytes of the shadow from `first` on; what is checked begins at `origin`. */
 static void touchBytes(Shadow *shadow, size_t origin, size_t first, size_t bytes, Kind kind,
                        uint32_t launch, const SharedArray *array, const void *code)
 {

@@ -103,7 +103,7 @@ bool isDeterministic(Operation operation, Algorithm algorithm)
   return operation == OUTPUT || algorithm == PRECOMPUTED || algorithm >= FFT;
 }
 
-/* The cheapest comes first: what needs much memory. */
+/* Lists algorithms as cuDNN does, the fastest first: those that need much memory. */
 int advise(Operation operation, const Array *image, const Array *weight, const Array *map,
            const Window *window, int wanted, int *returned, Advice *advice)
 {
@@ -229,7 +229,7 @@ API void cuemuCudnnForget(void)
   calls.clear();
 }
 
-/* Whether all that computes says that it does not support the call. */
+/* Sets whether all functions that compute say that they do not support the call. */
 API void cuemuCudnnRefuse(int refuse)
 {
   refusing = refuse != 0;
