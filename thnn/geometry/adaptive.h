@@ -1,6 +1,6 @@
 /* Regions along one dimension whose size varies, as in adaptive pooling. */
-#ifndef THNN_REGIONS_H
-#define THNN_REGIONS_H
+#ifndef THNN_ADAPTIVE_H
+#define THNN_ADAPTIVE_H
 
 #include "call/check.h"
 #include "simd/range.h"

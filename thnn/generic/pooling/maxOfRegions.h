@@ -1,7 +1,7 @@
 /* The greatest values of regions of arbitrary bounds, row by row of the output: for adaptive max
  * pooling. */
-#ifndef THNN_GENERIC_REGION_MAX_H
-#define THNN_GENERIC_REGION_MAX_H
+#ifndef THNN_GENERIC_MAX_OF_REGIONS_H
+#define THNN_GENERIC_MAX_OF_REGIONS_H
 
 #include "generic/template.h"
 #include "geometry/pooling.h"

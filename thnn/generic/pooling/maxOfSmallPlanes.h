@@ -1,7 +1,7 @@
 /* Max pooling of small planes: a group of planes is copied to scratch with one plane in each lane
  * of a vector, so that vectors are full although rows are short. */
-#ifndef THNN_GENERIC_PLANE_MAX_H
-#define THNN_GENERIC_PLANE_MAX_H
+#ifndef THNN_GENERIC_MAX_OF_SMALL_PLANES_H
+#define THNN_GENERIC_MAX_OF_SMALL_PLANES_H
 
 #include "generic/template.h"
 #include "work/threads.h"

@@ -1,8 +1,8 @@
 /* Sums over regions of planes, forward and backward, from which average pooling and subsampling are
  * made. Narrow planes are summed together, one in each lane of a vector; others row by row, in
  * vectors of neighbouring columns. */
-#ifndef THNN_GENERIC_REGION_SUMS_H
-#define THNN_GENERIC_REGION_SUMS_H
+#ifndef THNN_GENERIC_WINDOW_SUMS_H
+#define THNN_GENERIC_WINDOW_SUMS_H
 
 #include "generic/template.h"
 #include "geometry/adaptive.h"

@@ -2,8 +2,8 @@
  * They say what is summed up, what follows from the sums of a channel, and what each element
  * becomes. channelwise_run computes it, in the blocks of work/channels.h; where short planes are
  * joined to rows, the channels' parameters are repeated along them. */
-#ifndef THNN_CHANNELS_H
-#define THNN_CHANNELS_H
+#ifndef THNN_GENERIC_CHANNELWISE_H
+#define THNN_GENERIC_CHANNELWISE_H
 
 #include "generic/template.h"
 #include "work/channels.h"

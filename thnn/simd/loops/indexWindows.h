@@ -1,6 +1,6 @@
 /* What the indices of pooling modules mean, for the loops that check and decode many at a time. */
-#ifndef THNN_SIMD_WINDOWS_H
-#define THNN_SIMD_WINDOWS_H
+#ifndef THNN_SIMD_INDEX_WINDOWS_H
+#define THNN_SIMD_INDEX_WINDOWS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Max pooling over regions that are not regular windows, for adaptive and fractional pooling: the
  * greatest value of a region, and the backward pass. */
-#ifndef THCUNN_REGIONS_CUH
-#define THCUNN_REGIONS_CUH
+#ifndef THCUNN_MAX_OF_REGIONS_CUH
+#define THCUNN_MAX_OF_REGIONS_CUH
 
 #include "cuda/generic/pooling/indices.cuh"
 

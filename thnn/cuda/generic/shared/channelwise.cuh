@@ -13,8 +13,8 @@
  * of segments does not depend on the device, and there are many even where planes are few. Where
  * planes have few positions, the threads of a warp take neighbouring columns of the matrix of batch
  * rows and planes * positions columns, so that they read neighbouring memory. */
-#ifndef THCUNN_CHANNELS_CUH
-#define THCUNN_CHANNELS_CUH
+#ifndef THCUNN_CHANNELWISE_CUH
+#define THCUNN_CHANNELWISE_CUH
 
 #include "cuda/THC/THCDivision.cuh"
 #include "cuda/THC/THCReduce.cuh"

@@ -7,8 +7,8 @@
  * and columns are sorted by their residue classes modulo the stride. Then every tap of the kernel
  * is a shift of the whole tile, which can be treated as one long row. Where vectors of planes are
  * better than vectors of neighbouring positions, planesInLanes.h does the work. */
-#ifndef THNN_GENERIC_PLANE_CONVOLUTION_H
-#define THNN_GENERIC_PLANE_CONVOLUTION_H
+#ifndef THNN_GENERIC_CONNECTED_H
+#define THNN_GENERIC_CONNECTED_H
 
 #include "generic/convolution/checks.h"
 #include "generic/template.h"

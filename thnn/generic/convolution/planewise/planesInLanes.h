@@ -1,8 +1,8 @@
 /* Depth-wise convolution with a plane in each lane of a vector. A block of planes is transposed
  * into scratch, a band of rows at a time, with its padding. There each tap of each position is one
  * multiplication of whole vectors, however narrow the planes are and whatever the stride is. */
-#ifndef THNN_GENERIC_DEPTHWISE_H
-#define THNN_GENERIC_DEPTHWISE_H
+#ifndef THNN_GENERIC_PLANES_IN_LANES_H
+#define THNN_GENERIC_PLANES_IN_LANES_H
 
 #include "generic/convolution/checks.h"
 #include "generic/template.h"

@@ -5,8 +5,8 @@
  * Images are unfolded a chunk at a time, so that a chunk's columns stay in the L2 cache. A chunk is
  * several images, with one batched product, where they are small, or some planes of one image where
  * it is large. Pointers are to dense memory. */
-#ifndef THCUNN_CONVOLUTION_CUH
-#define THCUNN_CONVOLUTION_CUH
+#ifndef THCUNN_ENGINE_CUH
+#define THCUNN_ENGINE_CUH
 
 #include "geometry/convolution.h"
 #include "cuda/THC/THCBlas.h"

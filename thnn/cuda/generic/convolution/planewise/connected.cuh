@@ -1,8 +1,8 @@
 /* Convolutions that join single planes: each connection is one kernel between a plane of the image
  * and a plane of the map. A table says which planes it joins, or they follow from its number where
  * every image plane has maps of its own (depth-wise). */
-#ifndef THCUNN_PLANE_CONVOLUTION_CUH
-#define THCUNN_PLANE_CONVOLUTION_CUH
+#ifndef THCUNN_CONNECTED_CUH
+#define THCUNN_CONNECTED_CUH
 
 #include "cuda/THC/THCPlan.h"
 #include "cuda/generic/template.h"
