@@ -1,4 +1,4 @@
-// A convolution followed by ReLU as a C++ class: tensors that free themselves, errors as exceptions.
+// A convolution followed by ReLU as a C++ class: tensors free themselves, errors are exceptions.
 //   c++ -std=c++20 layer.cpp $(pkg-config --cflags --libs thnn) -o layer && ./layer
 
 #include <THNN.h>

@@ -1,5 +1,5 @@
-/* How each kind of BLAS library is recognised and kept to one thread. A library here is a list of functions;
- * THBlasLibrary.c is linked in, with these functions to look others up. */
+/* How each kind of BLAS library is recognised and kept to one thread. A library here is a list of
+ * functions; THBlasLibrary.c is linked in, with these functions to look others up. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -78,7 +78,7 @@ typedef struct Function {
 
 typedef struct Library {
   const char *name, *core;
-  int perThread; /* whether a number is a thread's own */
+  int perThread; /* whether each thread has a number of its own */
   Function functions[6];
 } Library;
 
@@ -145,8 +145,8 @@ static void *sectionInThread(void *data)
   return data;
 }
 
-/* Sections within each other, and one of another thread that begins and ends within them. The number comes
- * back when the last one ends. */
+/* Sections within each other, and one of another thread that begins and ends within them. The
+ * number comes back when the last one ends. */
 static void testSections(int before)
 {
   THBlasSingleThreadBegin();
@@ -178,7 +178,7 @@ static void testLibrary(void)
   }
 }
 
-/* A process recognises its library once: each has one of its own. */
+/* A process recognises its library once, so each library is tested in a process of its own. */
 int main(void)
 {
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
