@@ -305,6 +305,18 @@ static size_t alignedBytes(const THNNPlan *plan, const THNNBuffer *buffer)
   return (buffer->bytes + alignment - 1) / alignment * alignment;
 }
 
+/* Makes the view of a matrix that of its transpose. */
+static void transposeView(THNNBuffer *buffer)
+{
+  THNNView *view = &buffer->view;
+  for (int i = 0; i < 2; i++) {
+    buffer->turned[i] = view->size[1 - i];
+    buffer->turned[2 + i] = view->stride[1 - i];
+  }
+  view->size = buffer->turned;
+  view->stride = buffer->turned + 2;
+}
+
 /* Decides which tensors are worked on in place, and returns the bytes that the others need. */
 static size_t planCopies(THNNPlan *plan)
 {
@@ -317,6 +329,8 @@ static size_t planCopies(THNNPlan *plan)
       buffer->view = operationsOf(plan, buffer)->view(buffer->tensor);
       buffer->data = buffer->view.data;
     }
+    if (buffer->transposed)
+      transposeView(buffer);
   }
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];

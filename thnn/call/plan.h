@@ -78,7 +78,8 @@ typedef struct THNNBuffer {
   void *shared;          /* the tensor whose view this one becomes */
   THNNView view;
   size_t bytes;
-  bool elementwise, resized, copied;
+  bool elementwise, transposed, resized, copied;
+  int64_t turned[4]; /* sizes and strides of the transpose */
 } THNNBuffer;
 
 /* What the plan asks of the memory in which tensors live: the host's, or a CUDA device's, whose
@@ -175,6 +176,13 @@ void THNN_planFree(void *kept);
 static inline void THNN_planElementwise(THNNBuffer *buffer)
 {
   buffer->elementwise = true;
+}
+
+/* Declares that `data` of this matrix, which is read, is its transpose: that is the memory itself
+ * where its columns are dense. */
+static inline void THNN_planTransposed(THNNBuffer *buffer)
+{
+  buffer->transposed = true;
 }
 
 /* Resizes the outputs, takes the memory and gathers what has to be copied. */

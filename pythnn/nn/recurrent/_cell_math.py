@@ -57,6 +57,13 @@ def turned(weight: Any) -> Any:
     return made
 
 
+def _in_order(weight: Any) -> Any:
+    """A weight with its columns in the fused cell's order."""
+    size = weight.shape[1] // LSTM_GATES
+    parts = weight[:, : 2 * size], weight[:, 3 * size :], weight[:, 2 * size : 3 * size]
+    return array_module(weight).concatenate(parts, 1)
+
+
 def lstm_cell(gates: Any, hidden: Any, c: Any, next_h: Any, next_c: Any) -> None:
     """Writes output and cell; `gates` has the sums of inputs, and gets the gates' values."""
     thnn.LSTMFused_updateOutput(None, gates, hidden, None, None, c, next_h, next_c)
@@ -77,7 +84,8 @@ def lstm_steps(gates: Any, fed_back: Any, states: Any, cells: Any) -> bool:
     """
     if not gates.size:
         return False
-    thnn.LSTMSteps_updateOutput(None, gates, turned(fed_back), None, None, states, cells, False)
+    weight = _in_order(fed_back).T  # dense columns, which the steps read as they lie
+    thnn.LSTMSteps_updateOutput(None, gates, weight, None, None, states, cells, False)
     return True
 
 

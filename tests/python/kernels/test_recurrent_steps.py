@@ -135,6 +135,19 @@ def test_threads_do_not_change_bits(kind: str) -> None:
         }
 
 
+@pytest.mark.parametrize("shape", [*SHAPES, (3, 32, 48)])
+@pytest.mark.parametrize("kind", FORWARD)
+def test_weights_whose_columns_are_dense(kind: str, shape: tuple[int, int, int]) -> None:
+    a = sample(kind, shape, "float32")
+    wanted, found = run(kind, a, False), {name: array.copy() for name, array in a.items()}
+    found["weight"] = np.asfortranarray(a["weight"])
+    for what in ("updateOutput", "updateGradInput"):
+        call(kind, what, found, False)
+    roundings = 16 * shape[0] * (4 * shape[2] + 4 * FUNCTION)
+    for name, array in wanted.items():
+        assert_near(found[name], array, roundings, np.abs(array).max(initial=1), name)
+
+
 @pytest.mark.parametrize("kind", FORWARD)
 def test_strided_tensors_and_none(kind: str) -> None:
     a = sample(kind, (3, 2, 5), "float64", biased=False)

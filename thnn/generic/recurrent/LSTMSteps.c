@@ -6,7 +6,10 @@
  *   i, f, o = sigmoid(gates + U h + bias1 + bias2),  c = tanh(…); they replace gates
  *   cells' = f cells + i c,  h' = o tanh(cells')
  *
- * The gradients are those of LSTMFused.c, from the last step to the first. */
+ * The gradients are those of LSTMFused.c, from the last step to the first.
+ *
+ * A weight whose columns are dense, such as the transpose of another, is multiplied as it lies: the
+ * product then reads it in place, step by step. */
 #include "generic/template.h"
 #include "geometry/cell.h"
 #include "generic/shared/matrix.h"
@@ -16,6 +19,12 @@ enum {
   FORWARD_COST = 60, /* cost of a unit, in copied elements */
   BACKWARD_COST = 24
 };
+
+/* Whether the columns of a weight are dense, and its rows are not. */
+static bool hasDenseColumns(const THTensor *weight)
+{
+  return weight->size[1] > 1 && weight->stride[0] == 1 && weight->stride[1] == weight->size[0];
+}
 
 void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *weight,
                                    THTensor *bias1, THTensor *bias2, THTensor *output,
@@ -28,17 +37,20 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
   THNN_checkStates(function, &sizes, THNN_SHAPE(output, 6));
   THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 7));
   const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+  const bool along = hasDenseColumns(weight);
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
   THNNBuffer *all = THNN_planInOut(&plan, gates, 2);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 3);
+  if (along)
+    THNN_planTransposed(matrix);
   THNNBuffer *inBias = bias1 ? THNN_planIn(&plan, bias1, 4) : NULL;
   THNNBuffer *recurrentBias = bias2 ? THNN_planIn(&plan, bias2, 5) : NULL;
   THNNBuffer *states = THNN_planInOut(&plan, output, 6);
   THNNBuffer *memory = THNN_planInOut(&plan, cells, 7);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
-  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, true, false);
+  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, !along, false);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
@@ -47,8 +59,13 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
     const THNNStep at = THNN_stepAt(&sizes, step, reverse);
     real *gate = (real *)all->data + at.step * batch * width;
     const int64_t before = at.before * batch * units, after = at.after * batch * units;
-    THNN_(matrix_affine)(state, batch, width, units, (real *)states->data + before, units,
-                         matrix->data, NULL, recurrent->data, width, THNN_roomIn(room, scratch));
+    const real *hidden = (const real *)states->data + before;
+    if (along)
+      THNN_(matrix_affineTransposed)(state, batch, width, units, hidden, matrix->data, NULL,
+                                     recurrent->data, THNN_roomIn(room, scratch));
+    else
+      THNN_(matrix_affine)(state, batch, width, units, hidden, units, matrix->data, NULL,
+                           recurrent->data, width, THNN_roomIn(room, scratch));
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
