@@ -42,16 +42,17 @@ class _Cell(AbstractRecurrent, kernel=True):
     _state: tuple[str, ...] = ("outputs",)
     _nests = False
 
-    def _size(self) -> int:
-        return int(self.field("outputSize"))
+    def _sizes(self) -> list[int]:
+        """Of the output, and of the cell."""
+        return [int(self.field("outputSize"))] * 2
 
     def _before(self, step: int, input: Any) -> list[Any]:
         if step > 1:
             return [self.__dict__[name][step - 1] for name in self._state]
         given = (self.field("userPrevOutput"), self.field("userPrevCell"))
-        zeros = self._zeros(input, [self._size()], 1)
         return [
-            zeros if start is None else start for _, start in zip(self._state, given, strict=False)
+            self._zeros(input, [size], 1) if start is None else start
+            for _, start, size in zip(self._state, given, self._sizes(), strict=False)
         ]
 
     def _keep(self, step: int, state: list[Any]) -> None:
@@ -374,10 +375,10 @@ class RecLSTM(_Cell, kernel=True):
         self.gradCells: Any = {}
         self.tensors.zeroOutput = Tensor(dtype=np.float64)
         self.tensors.zeroCell = Tensor(dtype=np.float64)
-        self.modules = [StepLSTM(inputsize, hiddensize)]
+        self.modules = [StepLSTM(inputsize, hiddensize, self.outputsize)]
 
-    def _size(self) -> int:
-        return int(self.outputsize)
+    def _sizes(self) -> list[int]:
+        return [int(self.outputsize), int(self.field("hiddensize") or self.outputsize)]
 
 
 @register
@@ -394,8 +395,8 @@ class RecGRU(_Cell, kernel=True):
         self.tensors.zeroOutput = Tensor(dtype=np.float64)
         self.modules = [StepGRU(inputsize, outputsize)]
 
-    def _size(self) -> int:
-        return int(self.outputsize)
+    def _sizes(self) -> list[int]:
+        return [int(self.outputsize)]
 
 
 @register

@@ -160,12 +160,17 @@ class AbstractRecurrent(Container, kernel=True):
         """The gradient of the state but for its first entry, when nothing came after the step."""
         return []
 
-    def _outputs_of_step(self, name: str) -> None:
-        """Gives recurrent modules inside, the same for all steps, the output of this step again."""
+    def _results_of_step(self, name: str) -> None:
+        """Gives recurrent modules inside, the same for all steps, the results of this step again.
+
+        Layers before and after them take these for their own gradients.
+        """
         for module in self.inside.listModules():
             if isinstance(module, AbstractRecurrent):
                 step = module.__dict__.get(name, module.step) - 1
                 module.tensors.output = module.__dict__["outputs"].get(step)
+                if step in module.__dict__["gradInputs"]:
+                    module.tensors.gradInput = module.__dict__["gradInputs"][step]
 
     def _next_back(self, name: str) -> int:
         step: int = self.__dict__.get(name, self.step) - 1
@@ -177,7 +182,7 @@ class AbstractRecurrent(Container, kernel=True):
             )
         self.__dict__[name] = step
         if self._nests:
-            self._outputs_of_step(name)
+            self._results_of_step(name)
         return step
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:

@@ -11,8 +11,11 @@ from support.bounds import assert_layers_agree, difference_limit
 import pythnn
 from pythnn import THNNArgumentError, nn
 
-SIZES = {"SeqLSTMP": (3, 4, 2)}
-STEPS = ["LSTM", "FastLSTM", "GRU", "MuFuRu", "RecLSTM", "RecGRU", "LinearRNN"]
+PROJECTED = "RecLSTM of a projection"
+STEPS = [
+    *("LSTM", "FastLSTM", "GRU", "MuFuRu", "RecLSTM", "RecGRU", "LinearRNN"),
+    PROJECTED,
+]
 SEQUENCES = [
     *("SeqLSTM", "SeqLSTMP", "SeqGRU", "SeqBRNN", "SeqBLSTM", "SeqBGRU", "VanillaRNN"),
     "TorchRnnLSTM",
@@ -36,7 +39,8 @@ def slope(loss: Any, array: Any, place: Any) -> float:
 
 @pytest.mark.parametrize("name", STEPS + SEQUENCES)
 def test_gradients(name: str) -> None:
-    module = getattr(nn, name)(*SIZES.get(name, (3, 2)))
+    sizes = (3, 4, 2) if name in (PROJECTED, "SeqLSTMP") else (3, 2)
+    module = getattr(nn, name.split()[0])(*sizes)
     if name in STEPS:
         module = nn.Sequencer(module)
     rng = np.random.default_rng(3)
@@ -52,6 +56,16 @@ def test_gradients(name: str) -> None:
     for parameter, gradient in zip(*module.parameters(), strict=True):
         place = (0,) * parameter.ndim
         assert abs(slope(loss, parameter, place) - gradient[place]) <= LIMIT
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "RecGRU", "Recursor"])
+def test_layers_before_a_recurrent_one_get_the_gradients_of_each_step(name: str) -> None:
+    pythnn.manual_seed(3)
+    cell = nn.Recursor(nn.GRU(2, 2)) if name == "Recursor" else getattr(nn, name)(2, 2)
+    net = nn.Sequencer(nn.Sequential(nn.Linear(3, 2), cell, nn.Linear(2, 2)))
+    given = np.random.default_rng(4).standard_normal((4, 2, 3))
+    assert max(nn.check_gradients(net, given).values()) < 1e-6
+    assert max(nn.check_gradients(net.maskZero(), given).values()) < 1e-6
 
 
 def test_rewards_reach_the_layers_that_drew() -> None:
