@@ -17,6 +17,7 @@ PACKAGES = {
     "packages.nnx": "nnx",
     "packages.inn": "inn",
     "packages.cudnn": "cudnn",
+    "packages.densecap": "densecap",
     "packages.neuraltalk": "neuraltalk2",
     "packages.stn": "stnbhwd",
     "packages.style": "neural-style",

@@ -51,9 +51,11 @@ from .object.registry import registry
 from .object.unknown import UnknownClassWarning
 from .other_packages import *
 from .packages import cudnn, inn, w2nn
+from .packages.densecap import *
 from .packages.neuraltalk import *
 from .packages.neuraltalk import NeuraltalkLanguageModel
 from .packages.nnx import *
+from .packages.nnx_other import *
 from .packages.projects import *
 from .packages.stn import *
 from .packages.style import *

@@ -39,6 +39,8 @@ from . import (
     products,
     recurrent,
     shaping,
+    steps,
+    transformers,
 )  # fmt: skip
 from .graph import (
     OPSET,
@@ -54,7 +56,7 @@ __all__ = ["OPSET", "NotExportableError", "save", "to_onnx", "write"]
 
 _FAMILIES = (  # they register
     containers, convolutions, elementwise, normalisation, packages, pooling, products, recurrent,
-    shaping,
+    shaping, steps, transformers,
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "Graph",
     "NotExportableError",
     "Pooled",
+    "States",
     "Table",
     "Value",
     "is_of_any_size",
@@ -205,6 +206,31 @@ class Pooled:
     """How much of that is in front."""
 
 
+class States:
+    """What the modules of a sequence gave in the step before, by the module of the model."""
+
+    def __init__(self) -> None:
+        self._before: dict[int, list[Table]] = {}
+        self._originals: dict[int, int] = {}
+        self._copies: list[Any] = []  # which keep their ids by being here
+
+    def add(self, twins: dict[int, Any]) -> None:
+        """Takes the copies of modules for a step, by the id of the original."""
+        self._originals |= {id(made): original for original, made in twins.items()}
+        self._copies.append(twins)
+
+    def _key(self, module: Any) -> int:
+        return self._originals.get(id(module), id(module))
+
+    def of(self, module: Any) -> list[Table]:
+        """The state that a module, or its copy, had; empty before the first step."""
+        return self._before.get(self._key(module), [])
+
+    def keep(self, module: Any, state: list[Table]) -> None:
+        """Sets the state that a module, or its copy, has."""
+        self._before[self._key(module)] = state
+
+
 def is_of_any_size(module: Any) -> bool:
     """Whether a module and all inside are layers that take images of any size."""
     others = (nn.Linear, nn.Reshape, nn.View, *_of_one_size)
@@ -219,6 +245,10 @@ class Graph:
         self.constants: list[onnx.TensorProto] = []
         self.pooled: dict[int, Pooled] = {}
         """What each max pooling did, by its id."""
+        self.states: States | None = None
+        """Of the sequence whose steps are being written."""
+        self.pushed: dict[int, Table] = {}
+        """What each PushTable took out of its table, by its id."""
         self._twins = twins
         """For each example copies of all modules, by the id of the original."""
         self._others: list[Any] = []

@@ -20,6 +20,11 @@ def _affine(g: Graph, m: Any, planes: int) -> list[str]:
 
 @writes(nn.BatchNormalization)
 def _batch_normalization(g: Graph, m: Any, x: Value) -> str:
+    if g.states is not None and x.ndim == 2:
+        # onnxruntime 1.32 refuses models in which it merges this, of a step, with a product.
+        scale = (1 if m.weight is None else m.weight) / np.sqrt(m.running_var + m.eps)
+        shift = (0 if m.bias is None else m.bias) - m.running_mean * scale
+        return g.op("Add", g.op("Mul", x, g.constant(scale)), g.constant(shift))
     constants = [*_affine(g, m, len(m.running_mean)), g.constant(m.running_mean)]
     constants.append(g.constant(m.running_var))
     given: Value | str = x if x.ndim == m.nDim else g.op("Unsqueeze", x, g.ints(0))

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from .graph import BAKED_IN, NOTHING_LIKE_IT, Graph, Table, Value, over_rows, writes
+from .graph import BAKED_IN, NOTHING_LIKE_IT, Graph, Table, Value, over_rows, values_in, writes
 
 _LAST = np.iinfo(np.int64).min  # the end of what is taken backwards
 
 
 @writes(
     nn.CategoricalEntropy, nn.ContentLoss, nn.NormStabilizer, nn.PCAColorTransform,
-    nn.SimpleColorTransform, nn.SpatialRegionDropout, nn.StyleLoss, nn.TotalDropout,
+    nn.RegularizeLayer, nn.SimpleColorTransform, nn.SpatialRegionDropout, nn.StyleLoss,
+    nn.TotalDropout,
 )  # fmt: skip
 def _only_in_training(g: Graph, _: Any, x: Value) -> str:
     return g.op("Identity", x)
@@ -232,16 +233,26 @@ def _classifier(g: Graph, m: Any, x: Value) -> Table:
 @writes(nn.MaskZero, nn.TrimZero, container=True)
 def _mask(g: Graph, m: Any, x: Table) -> Table:
     """What is not padding, times 1."""
-    if isinstance(x, list) or m.field("nInputDim") is None or x.ndim != int(m.nInputDim) + 1:
-        raise g.refuse(m, "it is written for a batch of tensors alone, whose zeros are padding")
-    found: Any = g.module(m.modules[0], x, "1")
-    if isinstance(found, list):
-        raise g.refuse(m, "the module inside gives a table")
-    largest = g.op("ReduceMax", g.op("Abs", x), axes=list(range(1, x.ndim)), keepdims=0)
+    first = values_in(x)[0]
+    if m.field("nInputDim") is None or first.ndim != int(m.nInputDim) + 1:
+        raise g.refuse(m, "it is written for batches alone, whose zeros are padding")
+    if m.field("maskinput"):
+        raise g.refuse(m, "it masks its input too")
+    largest = g.op("ReduceMax", g.op("Abs", first), axes=list(range(1, first.ndim)), keepdims=0)
     kept = g.op("Cast", g.op("Greater", largest, g.constant(0.0)), to=1)
-    kept = g.reshape(kept, [-1, *[1] * (found.ndim - 1)])
-    samples = [m.forward(sample) for sample in x.samples]
-    return Value(g.op("Mul", found, kept), samples)
+    masks = [(one.reshape(len(one), -1) != 0).any(1) for one in first.samples]
+
+    def masked(found: Table) -> Table:
+        if isinstance(found, list):
+            return [masked(one) for one in found]
+        rest = [1] * (found.ndim - 1)
+        samples = [
+            one * mask.reshape(-1, *rest).astype(one.dtype)
+            for one, mask in zip(found.samples, masks, strict=True)
+        ]
+        return Value(g.op("Mul", found, g.reshape(kept, [-1, *rest])), samples)
+
+    return masked(g.module(m.modules[0], x, "1"))
 
 
 @writes(nn.SpatialGlimpse, nn.VariableLength)

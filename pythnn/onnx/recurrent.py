@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import nn
-from ..graph.lowering import twin_of
-from .graph import NOTHING_LIKE_IT, Graph, Table, Value, over_rows, writes
+from .graph import NOTHING_LIKE_IT, Graph, NotExportableError, Table, Value, over_rows, writes
+from .steps import refuse_states, taken_apart, unrolled
 
 
 def _in_order(weight: Any, order: list[int], gates: int) -> Any:
@@ -49,16 +49,6 @@ class _Cell:
 # ---- Layers of whole sequences
 
 
-def _refuse_states(g: Graph, m: Any) -> None:
-    """Raises for what starts from other states than zeros, or leaves samples out."""
-    remembers = m.field("_remember") in ("both", "eval") or m.field("rememberStates")
-    states = ("userPrevOutput", "userPrevCell", "hiddenInput", "cellInput")
-    if remembers or m.field("remember_states") or any(m.field(one) is not None for one in states):
-        raise g.refuse(m, "it goes on from a state; call remember('neither') and forget first")
-    if m.field("maskzero") or m.field("zeroMask") is not None:
-        raise g.refuse(m, "samples of zeros are padding")
-
-
 def _lstm_of(weight: Any, bias: Any, inputs: int) -> _Cell:
     """For columns of gates in the order input, forget, output, new cell."""
     order = [0, 2, 1, 3]
@@ -74,7 +64,7 @@ def _gru_of(weight: Any, bias: Any, inputs: int) -> _Cell:
 
 
 def _cell_of(g: Graph, m: Any) -> _Cell:
-    _refuse_states(g, m)
+    refuse_states(g, m)
     if m.field("weightO") is not None:
         raise g.refuse(m, "ONNX's LSTM has no projection of its output")
     inputs = m.weight.shape[0] - m._fed_back()
@@ -111,7 +101,7 @@ _OF_CUDNN: dict[str, tuple[str, list[int], dict[str, Any]]] = {
 
 @writes(nn.cudnn.RNN)
 def _cudnn(g: Graph, m: Any, x: Any) -> str:
-    _refuse_states(g, m)
+    refuse_states(g, m)
     kind, order, attributes = _OF_CUDNN[m.mode]
     parts, directions, cells = m._parts(m.weight), int(m.numDirections), []
     if "activations" in attributes:
@@ -191,7 +181,7 @@ def _of_linear_rnn(g: Graph, m: Any) -> _Cell:
 
 def _step_cell(g: Graph, m: Any) -> _Cell:
     """The cell of a module that does a step a call."""
-    _refuse_states(g, m)
+    refuse_states(g, m)
     kinds = {nn.LSTM: _of_lstm, nn.FastLSTM: _of_fast_lstm, nn.GRU: _of_gru}
     inside = {type(one) for one in m.inside.listModules()}
     unlike = {nn.MaskZero, nn.TrimZero, nn.gModule, nn.BatchNormalization} & inside
@@ -228,26 +218,41 @@ def _over_steps(g: Graph, module: Any, x: Value, name: str) -> Value:
     return over_rows(g, module, x, name)
 
 
+def _is_one_product(g: Graph, module: Any) -> bool:
+    """Whether ONNX's operators compute all steps of a module of one step."""
+    if isinstance(module, nn.Recursor):
+        return _is_one_product(g, module.inside)
+    if type(module) is nn.Sequential:
+        return all(_is_one_product(g, inner) for inner in module.modules)
+    if not isinstance(module, nn.AbstractRecurrent):
+        return not any(isinstance(one, nn.AbstractRecurrent) for one in module.listModules())
+    try:
+        _step_cell(g, module)
+    except NotExportableError:
+        return False
+    return True
+
+
+def _stacked(g: Graph, steps: list[Any]) -> Value:
+    """Steps as one tensor, time first."""
+    parts = [g.op("Unsqueeze", step, g.ints(0)) for step in steps]
+    samples = [np.stack(found) for found in zip(*(step.samples for step in steps), strict=True)]
+    return Value(g.op("Concat", *parts, axis=0), samples)
+
+
 @writes(nn.Sequencer, container=True, any_size=False)
 def _sequencer(g: Graph, m: Any, x: Any) -> Table:
-    """A table of steps becomes one tensor, and that a table again."""
+    """All steps at once where ONNX can, else one after the other."""
     if m.field("_remember") in ("both", "eval"):
         raise g.refuse(m, "it goes on from a state; call remember('neither') first")
+    at_once = _is_one_product(g, m.inside)
     if not isinstance(x, list):
-        return _over_steps(g, m.inside, x, "1")
-    inside = m.inside.inside if isinstance(m.inside, nn.Recursor) else m.inside
-    if not any(isinstance(one, nn.AbstractRecurrent) for one in inside.listModules()):
-        # Each step has a copy of the module, with an output of its own.
-        copies = [twin_of(inside)[id(inside)] for _ in x]
-        pairs = enumerate(zip(copies, x, strict=True), 1)
-        return [g.module(module, step, f"1:step {t}") for t, (module, step) in pairs]
-    if not all(isinstance(step, Value) for step in x):
-        raise g.refuse(m, "its steps are tables")
-    steps = [g.op("Unsqueeze", step, g.ints(0)) for step in x]
-    samples = [np.stack(parts) for parts in zip(*(step.samples for step in x), strict=True)]
-    joined = Value(g.op("Concat", *steps, axis=0), samples)
-    found = _over_steps(g, m.inside, joined, "1")
-    return [
-        Value(g.op("Gather", found, g.constant(t, np.int64), axis=0), [s[t] for s in found.samples])
-        for t in range(len(x))
-    ]
+        if at_once or x.dims[0] == -1:
+            return _over_steps(g, m.inside, x, "1")
+        found = unrolled(g, m.inside, taken_apart(g, x))
+        return _stacked(g, found) if all(isinstance(one, Value) for one in found) else found
+    cells = [one for one in m.inside.listModules() if isinstance(one, nn.AbstractRecurrent)]
+    is_recurrent = any(not isinstance(one, nn.Recursor) for one in cells)
+    if at_once and is_recurrent and all(isinstance(step, Value) for step in x):
+        return taken_apart(g, _over_steps(g, m.inside, _stacked(g, x), "1"))
+    return unrolled(g, m.inside, x)

@@ -89,6 +89,10 @@ class BilinearSamplerBHWD(Module):
             raise _wanted(self, input, wanted)
         return images, places
 
+    def _samples(self, xp: Any, places: Any) -> Any:
+        """The image that each place is in."""
+        return xp.arange(len(places))[:, None, None]
+
     def _corners(self, images: Any, places: Any) -> Any:
         """For each of four neighbours: its share, its slopes along both axes, and its pixels."""
         xp = array_module(images)
@@ -97,7 +101,7 @@ class BilinearSamplerBHWD(Module):
         at = (places + 1) / 2 * sizes
         first = xp.floor(at)
         above = at - first
-        sample = xp.arange(len(images))[:, None, None]
+        sample = self._samples(xp, places)
         for row in (0, 1):
             for column in (0, 1):
                 y = first[..., 0].astype(np.int64) + row
@@ -113,11 +117,14 @@ class BilinearSamplerBHWD(Module):
                 ]
                 yield share, slopes, (sample, y, x)
 
-    def updateOutput(self, input: Any) -> Any:
-        images, places = self._batch(input)
+    def _sampled(self, images: Any, places: Any) -> Any:
         output: Any = 0
         for share, _, pixels in self._corners(images, places):
             output = output + share[..., None] * images[pixels]
+        return output
+
+    def updateOutput(self, input: Any) -> Any:
+        output = self._sampled(*self._batch(input))
         self.output = output if input[0].ndim == 4 else output[0]
         return self.output
 

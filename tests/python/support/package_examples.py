@@ -278,6 +278,14 @@ EXAMPLES: dict[str, Example] = {
         lambda: nn.SpatialReSamplingEx(None, None, 4, 2, "average"), images(2, 4, 5)
     ),
     "SpatialUpSampling": Example(lambda: nn.SpatialUpSampling(2, 3), images(2, 2, 3)),
+    "Probe": Example(lambda: nn.Probe("layer"), real(2, 3)),
+    "Tic": Example(nn.Tic, real(2, 3)),
+    "Toc": Example(nn.Toc, real(2, 3)),
+    "SuperCriterion": Example(
+        lambda: nn.SuperCriterion().add(nn.MSECriterion(), 0.5).add(nn.AbsCriterion()),
+        [real(2, 3), real(4)],
+        [real(2, 3), real(4)],
+    ),
     # inn
     "inn.ROIPooling": Example(
         lambda: nn.inn.ROIPooling(2, 2, 0.5),
@@ -353,6 +361,28 @@ EXAMPLES: dict[str, Example] = {
     "AffineTransformMatrixGenerator": Example(
         lambda: nn.AffineTransformMatrixGenerator(True, True, True), real(2, 4)
     ),
+    # densecap
+    "ApplyBoxTransform": Example(nn.ApplyBoxTransform, [real(2, 3, 4), real(2, 3, 4)]),
+    "InvertBoxTransform": Example(
+        nn.InvertBoxTransform, [positive(3, 4) + 0.1, positive(3, 4) + 0.1]
+    ),
+    "MakeAnchors": Example(
+        lambda: nn.MakeAnchors(1, 2, 3, 4, [[5, 6, 7], [8, 9, 10]]),
+        images(2, 3, 2),
+    ),
+    "ReshapeBoxFeatures": Example(lambda: nn.ReshapeBoxFeatures(3), images(6, 2, 4)),
+    "BoxToAffine": Example(lambda: nn.BoxToAffine().setSize(7, 9), real(3, 4)),
+    "BatchBilinearSamplerBHWD": Example(
+        nn.BatchBilinearSamplerBHWD, [real(4, 5, 3), RNG.uniform(-1.3, 1.2, (2, 3, 2, 2))]
+    ),
+    "BilinearRoiPooling": Example(
+        lambda: nn.BilinearRoiPooling(3, 2).setImageSize(16, 20),
+        [real(2, 4, 5), np.array([[6.2, 7.1, 9.3, 8.4], [14.7, 3.3, 15.1, 6.2]])],
+    ),
+    "RegularizeLayer": Example(lambda: nn.RegularizeLayer(0.5), real(2, 3), no_derivative=INSIDE),
+    "PosSlicer": Example(nn.PosSlicer, [real(4, 3), real(2, 5)]),
+    "LogisticCriterion": Example(nn.LogisticCriterion, real(4), np.array([1.0, 0, 0, 1])),
+    "OurCrossEntropyCriterion": Example(nn.OurCrossEntropyCriterion, real(1, 3), np.array([2])),
     # neural-style and fast-neural-style
     "GramMatrix": Example(lambda: nn.GramMatrix(True), images(3, 2, 2)),
     "ContentLoss": Example(lambda: nn.ContentLoss(2), images(3, 2, 2), no_derivative=INSIDE),
