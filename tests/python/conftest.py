@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -19,17 +20,39 @@ NUMBERS = {
     *("test_recurrent_layers", "test_recurrent_steps", "test_resampling", "test_rnn_recorded"),
     *("test_seeds_layers", "test_state"),
     *("test_superres", "test_t7_models", "test_t7_old", "test_unfolded", "test_windows_defined"),
-    *("test_winograd"),
+    "test_winograd",
 }
 """Files whose results depend on the instruction set or on BLAS's kernels; .ci/levels runs them at
 others than the machine's. Tests that do so themselves have ``each_level`` in their names."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests of those files."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--one-in",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of the cases of each test, run the first and one in N of the others, chosen by name",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Marks the tests of those files; leaves out cases as ``--one-in`` says."""
     for item in items:
         if item.path.stem in NUMBERS and "each_level" not in item.name:
             item.add_marker(pytest.mark.numbers)
+    every = config.getoption("--one-in")
+    if every > 1:
+        known: set[str] = set()
+        chosen, left_out = [], []
+        for item in items:
+            test = item.nodeid.partition("[")[0]
+            # Counted through, cases of two types would often be of one.
+            skipped = test in known and zlib.crc32(item.nodeid.encode()) % every
+            (left_out if skipped else chosen).append(item)
+            known.add(test)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = chosen
 
 
 @pytest.fixture(scope="session", autouse=True)
