@@ -9,7 +9,7 @@ import re
 
 from .headers import Function, Header
 
-__all__ = ["is_step", "signature", "step_definitions", "steps_table"]
+__all__ = ["call_of_words", "is_step", "signature", "step_definitions", "steps_table"]
 
 _STEP = re.compile(
     r"THNN_(Float|Double)\w+_updateOutput|TH(Float|Double|Long|Int)Tensor_"
@@ -45,13 +45,14 @@ def signature(function: Function) -> tuple[str, ...]:
     return tuple(_field(p.ctype) for p in function.parameters)
 
 
-def _call(function: Function) -> str:
-    """The function that makes a call of another with arguments from words."""
+def call_of_words(function: Function, name: str, word: str) -> str:
+    """The C function that makes a call of another with arguments from words, of a type like
+    pythnn_Word."""
     arguments = ", ".join(
         f"({p.ctype})arguments[{i}].{_field(p.ctype)}" for i, p in enumerate(function.parameters)
     )
     return (
-        f"static void step_{function.name}(const pythnn_Word *arguments)\n"
+        f"static void {name}(const {word} *arguments)\n"
         f"{{\n  {function.name}({arguments});\n}}"
     )
 
@@ -65,7 +66,8 @@ def step_definitions(header: Header) -> list[str]:
     functions = _steps(header)
     names = ",\n".join(f"  step_{function.name}" for function in functions)
     table = f"static void (*const stepFunctions[])(const pythnn_Word *) = {{\n{names},\n}};"
-    return [*map(_call, functions), table, _RUN]
+    calls = [call_of_words(f, f"step_{f.name}", "pythnn_Word") for f in functions]
+    return [*calls, table, _RUN]
 
 
 def steps_table(header: Header) -> dict[str, tuple[int, tuple[str, ...]]]:

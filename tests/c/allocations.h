@@ -1,19 +1,27 @@
-/* Counts the library's live allocations, and makes a chosen one fail. */
+/* Counts the library's live allocations, and makes a chosen one fail, or those that are too large. */
 
 #ifndef ALLOCATIONS_H
 #define ALLOCATIONS_H
 
 #include <TH/THMemory.h>
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 static long liveAllocations;
 static long allocationsUntilFailure; /* the one that counts this down to 0 fails */
+static size_t largestAllocation = SIZE_MAX;
+
+static bool allocationFails(size_t bytes)
+{
+  return --allocationsUntilFailure == 0 || bytes > largestAllocation;
+}
 
 static void *countingMalloc(void *context, size_t bytes)
 {
   (void)context;
-  if (--allocationsUntilFailure == 0)
+  if (allocationFails(bytes))
     return NULL;
   void *block = malloc(bytes);
   liveAllocations += block != NULL;
@@ -23,7 +31,7 @@ static void *countingMalloc(void *context, size_t bytes)
 static void *countingRealloc(void *context, void *block, size_t bytes)
 {
   (void)context;
-  if (--allocationsUntilFailure == 0)
+  if (allocationFails(bytes))
     return NULL;
   return realloc(block, bytes);
 }
@@ -40,6 +48,12 @@ static inline void countAllocations(void)
 {
   static const THMemoryHooks hooks = {countingMalloc, countingRealloc, countingFree, NULL};
   THSetMemoryHooks(&hooks);
+}
+
+/* Makes allocations of more bytes fail. */
+static inline void limitAllocations(size_t bytes)
+{
+  largestAllocation = bytes;
 }
 
 /* Makes the n-th allocation from here on fail; none for 0. */

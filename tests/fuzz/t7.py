@@ -1,8 +1,11 @@
 """Fuzzing of pythnn.load: damaged files give T7Error or a sound value, whatever they hold.
 
     python tests/fuzz/t7.py --seconds 60 [FILE …]
+    python tests/fuzz/t7.py --count 10000000 --jobs 2
 
-changes the files, by default all of tests/data/t7, at random, and keeps what it finds in a file.
+damages files, by default the small ones of tests/data, at random, and keeps what it finds in a file.
+With Python 3.12 or later a damaged file that reaches other lines or branches of pythnn is damaged
+further.
 """
 
 from __future__ import annotations
@@ -10,23 +13,29 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import multiprocessing
 import random
+import resource
+import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from damage import Entry, damaged
+from reached import Reached
 
 import pythnn
 from pythnn._models.rows import is_object, rows_of
 from pythnn.commands._values import lines_of
 
-DATA = Path(__file__).parents[1] / "data" / "t7"
-# Numbers that break things: counts just outside of what fits, and type tags.
-INTERESTING = [*range(-2, 10), 31, 33, 64, 127, 255, 256, 2**16, 2**31 - 1, -(2**31), 2**31, 2**32]
-INTERESTING += [2**60, 2**61, 2**62, 2**63 - 1, -(2**63), 2**64 - 1]
+DATA = Path(__file__).parents[1] / "data"
+LARGEST = 3000
+"""Bytes of the files that are damaged by default; larger ones have more of the same."""
+MOST_SECONDS = 10
+"""Processor time that a file may take: it takes less than a millisecond."""
 
 
 def fuzz_one(data: bytes) -> bool:
@@ -99,57 +108,97 @@ def bounds(array: np.ndarray) -> tuple[int, int]:
     return start, start + reach + array.itemsize
 
 
-def mutate(data: bytes, rng: random.Random) -> bytes:
-    """A damaged copy of a file."""
-    out = bytearray(data)
-    for _ in range(rng.choice((1, 1, 1, 2, 4, 8))):
-        at = rng.randrange(len(out) + 1)
-        kind = rng.randrange(7)
-        if kind == 0:
-            out[at : at + 1] = bytes([rng.randrange(256)])
-        elif kind == 1:
-            size = rng.choice((4, 8))
-            value = rng.choice(INTERESTING) % (1 << 8 * size)
-            at -= at % 4 if rng.random() < 0.5 else 0
-            out[at : at + size] = value.to_bytes(size, "little")
-        elif kind == 2:
-            del out[at : at + rng.choice((1, 4, 8, 64))]
-        elif kind == 3:
-            out = out[: max(at, 1)]
-        elif kind == 4:
-            start = rng.randrange(len(out) + 1)
-            out[at:at] = out[start : start + rng.choice((4, 8, 40, 200))]
-        elif kind == 5:
-            out[at : at + rng.randrange(12)] = str(rng.choice(INTERESTING)).encode()
-        else:
-            start, size = rng.randrange(len(out) + 1), rng.choice((4, 8, 12))
-            out[at : at + size] = out[start : start + size]
-        if not out:
-            break
-    return bytes(out)
+class TooLong(BaseException):
+    """A file takes longer than it should."""
 
 
-def main() -> int:
-    """Runs until the time is over or something is found."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("files", nargs="*", type=Path, default=sorted(DATA.glob("*.t7")))
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=int(time.time()))
-    arguments = parser.parse_args()
-    corpus = [path.read_bytes() for path in arguments.files]
-    rng = random.Random(arguments.seed)  # noqa: S311
-    end, runs, loaded = time.monotonic() + arguments.seconds, 0, 0
-    while time.monotonic() < end:
-        data = mutate(rng.choice(corpus), rng)
+def _too_long(*_: Any) -> None:
+    raise TooLong
+
+
+class Counts(NamedTuple):
+    """What a run has seen."""
+
+    files: int
+    loaded: int
+    kept: int
+    reached: int
+    megabytes: int
+
+
+class Corpus:
+    """The files to damage: those given, and damaged ones that reach what no other has reached."""
+
+    def __init__(self, files: Sequence[bytes]) -> None:
+        self.entries = [Entry(data) for data in files]
+        self.given = len(files)
+        self.strings = sorted({text for entry in self.entries for text in entry.strings()})
+
+    def next(self, rng: random.Random) -> bytes:
+        """A damaged file; as often of the found ones as of the given ones."""
+        first = self.given if len(self.entries) > self.given and rng.random() < 0.5 else 0
+        entry = self.entries[rng.randrange(first, len(self.entries))]
+        return damaged(entry, self.entries, self.strings, rng)
+
+
+def run(files: Sequence[bytes], seed: int, count: int, seconds: float) -> Counts:
+    """Damages files until that many are done or the time is over, or something is found."""
+    signal.signal(signal.SIGPROF, _too_long)
+    reached = Reached(Path(pythnn.__file__).parent)
+    corpus, rng = Corpus(files), random.Random(seed)  # noqa: S311
+    for data in files:
+        fuzz_one(data)
+    end, runs, loaded = time.monotonic() + seconds, 0, 0
+    while runs < count and time.monotonic() < end:
+        data, before = corpus.next(rng), reached.count
+        signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
         try:
             loaded += fuzz_one(data)
-        except Exception:
-            found = Path(f"fuzz-t7-{arguments.seed}-{runs}.t7")
+        except BaseException:
+            found = Path(f"fuzz-t7-{seed}-{runs}.t7")
             found.write_bytes(data)
             print(f"kept in {found}", file=sys.stderr)
             raise
+        signal.setitimer(signal.ITIMER_PROF, 0)
         runs += 1
-    print(f"seed {arguments.seed}: {runs} files, {loaded} of which could still be read")
+        if reached.count > before and len(data) <= LARGEST:
+            corpus.entries.append(Entry(data))
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    return Counts(runs, loaded, len(corpus.entries) - corpus.given, reached.count, memory)
+
+
+def small_files() -> list[Path]:
+    """The files of the tests that are damaged by default."""
+    files = [*sorted(DATA.glob("t7/*.t7")), *sorted(DATA.glob("nn/t7/*.t7"))]
+    return [path for path in files if path.stat().st_size <= LARGEST]
+
+
+def main() -> int:
+    """Runs until all files are done, the time is over or something is found."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", nargs="*", type=Path, default=small_files())
+    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--count", type=int, default=sys.maxsize)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    arguments = parser.parse_args()
+    if arguments.seconds == float("inf") and arguments.count == sys.maxsize:
+        arguments.seconds = 60.0
+    files = [path.read_bytes() for path in arguments.files]
+    start, jobs = time.monotonic(), arguments.jobs
+    shares = [
+        (files, arguments.seed + job, arguments.count // jobs, arguments.seconds)
+        for job in range(jobs)
+    ]
+    with multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        done = pool.starmap(run, shares)
+    for share, counts in zip(shares, done, strict=True):
+        print(
+            f"seed {share[1]}: {counts.files} files, {counts.loaded} of which could still be read; "
+            f"{counts.reached} lines and branches reached, for which {counts.kept} files were "
+            f"kept; {counts.megabytes} MB of memory"
+        )
+    print(f"{sum(c.files for c in done)} files in {time.monotonic() - start:.0f} s")
     return 0
 
 

@@ -125,6 +125,8 @@ THNNRoom THNN_(matrix_room)(const THNNState *state, int64_t m, int64_t n, int64_
   THNN_REPRODUCIBLY_GET(state, matrix_room, (state, m, n, k, aTransposed, bTransposed))
   const Product product = shapeOf(m, n, k, aTransposed, bTransposed);
   THNNRoom room = {.threads = 1};
+  if (m == 0 || n == 0 || k == 0)
+    return room; /* nothing to multiply */
   if (!aTransposed && !bTransposed && prefersSpread(m, n, k)) {
     const int64_t sums = (spreadParts(m, n, k) - 1) * m * n;
     room.bytes = (size_t)roundUp(sums * (int64_t)sizeof(real), 64);
