@@ -51,10 +51,7 @@ def call_of_words(function: Function, name: str, word: str) -> str:
     arguments = ", ".join(
         f"({p.ctype})arguments[{i}].{_field(p.ctype)}" for i, p in enumerate(function.parameters)
     )
-    return (
-        f"static void {name}(const {word} *arguments)\n"
-        f"{{\n  {function.name}({arguments});\n}}"
-    )
+    return f"static void {name}(const {word} *arguments)\n{{\n  {function.name}({arguments});\n}}"
 
 
 def _steps(header: Header) -> list[Function]:

@@ -22,7 +22,7 @@ static bool percent(int n)
 /* ---- Recorded calls, with other sizes ----------------------------------------------------------- */
 
 enum {
-  MOST_MULTIPLE = 5,  /* LSTM and GRU have tensors of 3 to 5 times as many columns as units */
+  MOST_MULTIPLE = 5,    /* LSTM and GRU have tensors of 3 to 5 times as many columns as units */
   MOST_ELEMENTS = 1000, /* of a call, mostly: it is to take microseconds */
   MOST_FOLLOWING = 4 * MOST_ELEMENTS
 };
@@ -51,7 +51,8 @@ static int64_t newInteger(int64_t integer, const Changes *changes)
 static Value recordedValue(const Recorded *from, const Changes *changes)
 {
   Value value = {.number = from->number,
-                 .integer = fabs(from->number) < 0x1p62 ? newInteger((int64_t)from->number, changes) : 0,
+                 .integer =
+                     fabs(from->number) < 0x1p62 ? newInteger((int64_t)from->number, changes) : 0,
                  .isNull = from->isNull,
                  .dimensions = from->dimensions,
                  .least = from->least,
@@ -78,10 +79,22 @@ static Value recordedValue(const Recorded *from, const Changes *changes)
   return value;
 }
 
+static const Recorded *recordedCall(const Function *function, int64_t number)
+{
+  return &recorded[function->recorded + number * function->parameterCount];
+}
+
 static const Recorded *someRecorded(const Function *function)
 {
-  const int64_t call = draw(0, function->recordedCalls - 1);
-  return &recorded[function->recorded + call * function->parameterCount];
+  return recordedCall(function, draw(0, function->recordedCalls - 1));
+}
+
+void draftExactly(Call *call, const Function *function, int number, bool isDouble)
+{
+  const Recorded *values = recordedCall(function, number);
+  *call = (Call){.function = function, .isDouble = isDouble};
+  for (int i = 0; i < function->parameterCount; i++)
+    call->values[i] = recordedValue(&values[i], &(Changes){0});
 }
 
 /* Some sizes of the call's tensors are to be others. */
@@ -93,9 +106,9 @@ static Changes someChanges(const Function *function, const Recorded *values)
     const Recorded *value = &values[draw(0, function->parameterCount - 1)];
     if (value->dimensions == 0)
       continue;
-    changes.replaced[changes.count++] = (Replaced){value->size[draw(0, value->dimensions - 1)],
-                                                   percent(80) ? draw(1, 6) : draw(7, 20),
-                                                   percent(50), percent(50)};
+    changes.replaced[changes.count++] =
+        (Replaced){value->size[draw(0, value->dimensions - 1)],
+                   percent(80) ? draw(1, 6) : draw(7, 20), percent(50), percent(50)};
   }
   return changes;
 }
@@ -141,8 +154,8 @@ static int ofGradient(const Function *function, const Parameter *parameter)
   return named(function, name, parameter->kind);
 }
 
-bool draftFollowing(Call *call, const Function *function, const Call *before, const Changes *changes,
-                    Random *random)
+bool draftFollowing(Call *call, const Function *function, const Call *before,
+                    const Changes *changes, Random *random)
 {
   drawing = random;
   const Recorded *values = someRecorded(function);
@@ -209,16 +222,16 @@ void varyCall(Call *call, Random *random)
 
 static int64_t someInteger(Kind kind)
 {
-  static const int64_t some[] = {INT32_MIN, INT32_MIN + 1, -1,        0,         1,
-                                 2,         46341,         1 << 30,   INT32_MAX, INT32_MAX - 1,
-                                 -2,        3,             65536,     1000};
+  static const int64_t some[] = {INT32_MIN, INT32_MIN + 1, -1, 0, 1,     2,   46341, 1 << 30,
+                                 INT32_MAX, INT32_MAX - 1, -2, 3, 65536, 1000};
   static const int64_t more[] = {INT64_MIN, INT64_MAX, 1LL << 32, 3037000500, 1LL << 62, -1, 0};
   return kind == KIND_INT64 && percent(50) ? ONE_OF(more) : ONE_OF(some);
 }
 
 static double someReal(void)
 {
-  static const double some[] = {NAN, INFINITY, -INFINITY, 0, -0.0, 1, -1, 1e300, -1e300, 1e-300, 0.5};
+  static const double some[] = {NAN, INFINITY, -INFINITY, 0,      -0.0, 1,
+                                -1,  1e300,    -1e300,    1e-300, 0.5};
   return ONE_OF(some);
 }
 
@@ -252,8 +265,7 @@ static void removeDimension(Value *value, int at)
 {
   int64_t sizes[MOST_DIMENSIONS];
   memcpy(sizes, value->size, (size_t)at * sizeof *sizes);
-  memcpy(sizes + at, value->size + at + 1,
-         (size_t)(value->dimensions - at - 1) * sizeof *sizes);
+  memcpy(sizes + at, value->size + at + 1, (size_t)(value->dimensions - at - 1) * sizeof *sizes);
   setSizes(value, value->dimensions - 1, sizes);
 }
 
@@ -274,8 +286,9 @@ static void damageShape(Value *value)
     break;
   case 3:
     if (n > 0)
-      setSizes(value, n, (int64_t[MOST_DIMENSIONS]){draw(1, 4), draw(1, 4), draw(1, 4), draw(1, 4),
-                                                    draw(1, 4), 1, 1, 1});
+      setSizes(value, n,
+               (int64_t[MOST_DIMENSIONS]){draw(1, 4), draw(1, 4), draw(1, 4), draw(1, 4),
+                                          draw(1, 4), 1, 1, 1});
     break;
   default:
     if (n > 0) {

@@ -140,8 +140,8 @@ typedef struct Call {
   bool isDouble;
   Value values[MOST_ARGUMENTS];
   Settings settings;
-  uint64_t seed;       /* of elements */
-  long failing;        /* the allocation that fails, 0 for none */
+  uint64_t seed;        /* of elements */
+  long failing;         /* the allocation that fails, 0 for none */
   bool comparesThreads; /* whether it is made with one thread, too */
   bool isKept;          /* whether others may follow, which take what it leaves */
 } Call;
@@ -172,12 +172,14 @@ typedef struct Changes {
   Replaced replaced[MOST_REPLACED];
 } Changes;
 
+/* One of the recorded calls of a function, as it is. */
+void draftExactly(Call *call, const Function *function, int number, bool isDouble);
 /* A recorded call of a function, with sizes replaced by others wherever they stand. */
 void draftRecorded(Call *call, const Function *function, Random *random, Changes *changes);
 /* A call with what another one has left, by name: a backward call after its forward call. Returns false
  * if that is too much. */
-bool draftFollowing(Call *call, const Function *function, const Call *before, const Changes *changes,
-                    Random *random);
+bool draftFollowing(Call *call, const Function *function, const Call *before,
+                    const Changes *changes, Random *random);
 /* Layouts, settings, and what makes no valid call invalid. */
 void varyCall(Call *call, Random *random);
 /* Makes something wrong, or strange at least. */

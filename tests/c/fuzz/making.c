@@ -23,8 +23,8 @@
 #include "../allocations.h"
 
 enum {
-  MOST_LEFT = 1 << 18,  /* elements that calls of a session leave */
-  MOST_BYTES = 1 << 18     /* of a block: sizes at the ends of their range are refused at once */
+  MOST_LEFT = 1 << 18, /* elements that calls of a session leave */
+  MOST_BYTES = 1 << 18 /* of a block: sizes at the ends of their range are refused at once */
 };
 
 static jmp_buf jump;

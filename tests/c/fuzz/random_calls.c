@@ -4,7 +4,11 @@
  *
  * Each session begins with a recorded call with other sizes, mostly a valid one, and goes on with the
  * other functions of its module. A call that does what it should not is printed, with the session that
- * makes it again: --session N. */
+ * makes it again: --session N. `--functions 1` prints how often each was accepted.
+ *
+ *     test_random_calls --allocations 1
+ *
+ * makes every recorded call with each of its allocations failing. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 
 #include "fuzz.h"
@@ -80,6 +84,54 @@ static void runSession(int64_t session)
       damageCall(&following, &random);
     make(&following);
   }
+}
+
+/* ---- Failing allocations ------------------------------------------------------------------------ */
+
+/* Makes a call with its 1st, 2nd, 3rd … allocation failing, until it is accepted: how many there are, or
+ * -1 where its arguments are refused, as this library does on purpose with some that were recorded. */
+static int64_t failEach(Call *call)
+{
+  for (call->failing = 1;; call->failing++) {
+    const Outcome outcome = makeCall(call);
+    job->outcomes[call->function - functions][outcome]++;
+    if (outcome != OUTCOME_NO_MEMORY)
+      return outcome == OUTCOME_ACCEPTED ? call->failing - 1 : -1;
+  }
+}
+
+/* Does it for every recorded call of every function, in both real types: as it is, with strided tensors,
+ * and in a reproducible state. */
+static void failAllocations(void)
+{
+  enum { REALS = 2, VARIANTS = 3 };
+  static const Layout layouts[VARIANTS] = {LAYOUT_DENSE, LAYOUT_SPREAD, LAYOUT_DENSE};
+  int64_t failed = 0, calls = 0;
+  Call call;
+  startMaking();
+  for (int f = 0; f < functionCount; f++) {
+    for (int number = 0; number < functions[f].recordedCalls; number++)
+      for (int i = 0; i < REALS * VARIANTS; i++) {
+        const int variant = i / REALS;
+        draftExactly(&call, &functions[f], number, i % REALS);
+        for (int a = 0; a < functions[f].parameterCount; a++)
+          call.values[a].layout = layouts[variant];
+        call.settings = (Settings){.isGiven = variant == VARIANTS - 1,
+                                   .threads = 2,
+                                   .minimumWork = 1,
+                                   .workspaceLimit = 1 << 16,
+                                   .isReproducible = true};
+        const int64_t count = failEach(&call);
+        calls += count >= 0;
+        failed += count < 0 ? 0 : count;
+      }
+    if (job->outcomes[f][OUTCOME_ACCEPTED] == 0) {
+      printf("failed: no call of %s is accepted\n", functions[f].name);
+      exit(1);
+    }
+  }
+  printf("%" PRId64 " calls of %d functions, each of whose %" PRId64 " allocations has failed\n",
+         calls, functionCount, failed);
 }
 
 /* ---- Processes ---------------------------------------------------------------------------------- */
@@ -202,6 +254,10 @@ int main(int argc, char **argv)
   job = jobs;
   if (session >= 0) {
     runOne(session);
+    return 0;
+  }
+  if (option(argc, argv, "--allocations", 0)) {
+    failAllocations();
     return 0;
   }
   struct timespec start, end;

@@ -41,9 +41,9 @@ FORMATS = {"<f8": "d", "<f4": "f", "<i8": "q", "<i4": "i", "|u1": "B"}
 
 @dataclass
 class Value:
-    """An argument of a call: a tensor, or a number, or neither for NULL."""
+    """An argument of a call: a tensor, of shape None for NULL, or a number."""
 
-    shape: tuple[int, ...] | None = None
+    shape: tuple[int, ...] | None = ()
     elements: Iterable[float] = ()
     number: float = 0
 
@@ -73,6 +73,8 @@ def recorded_calls(folder: Path) -> Iterable[tuple[str, list[Value]]]:
 
 
 def recorded_value(argument: dict[str, Any], archive: zipfile.ZipFile) -> Value:
+    if argument["kind"] == "null":
+        return Value(None)
     if argument["kind"] == "tensor":
         if not argument.get("before"):
             return Value(())
@@ -103,8 +105,8 @@ def seed(argument: Argument, word: str) -> Value:
 
 
 def has_indices(value: Value) -> bool:
-    """Whether elements are whole numbers, or those of a column: they may be indices, and are kept. Of
-    others the range is enough."""
+    """Whether elements are whole numbers, or those of a column: they may be indices, and are kept.
+    Of others the range is enough."""
     elements, columns = list(value.elements), (value.shape or (1,))[-1]
     step = columns if columns <= INDEX_COLUMNS else 1
     return any(all(x == int(x) for x in elements[i::step]) for i in range(step))

@@ -16,7 +16,8 @@ static void *FUZZ_(make)(const Value *value, Random *random)
   if (places.storageSize != count)
     for (ptrdiff_t i = 0; i < places.storageSize; i++)
       storage->data[i] = (real)GAP;
-  TENSOR_(setStorageNd)(tensor, storage, places.offset, value->dimensions, places.size, places.stride);
+  TENSOR_(setStorageNd)(tensor, storage, places.offset, value->dimensions, places.size,
+                        places.stride);
   TH_CONCAT_3(TH, Real, Storage_free)(storage);
   int64_t index[MOST_DIMENSIONS] = {0};
   real *data = TENSOR_(data)(tensor);
@@ -65,14 +66,10 @@ static Look FUZZ_(look)(const void *object)
 {
   const TH_CONCAT_3(TH, Real, Tensor) *tensor = object;
   const TH_CONCAT_3(TH, Real, Storage) *storage = tensor->storage;
-  return (Look){tensor->nDimension,
-                tensor->size,
-                tensor->stride,
-                tensor->storageOffset,
-                storage,
-                storage ? (const char *)storage->data : NULL,
-                storage ? storage->size : 0,
-                sizeof(real)};
+  return (Look){
+      tensor->nDimension,          tensor->size, tensor->stride,
+      tensor->storageOffset,       storage,      storage ? (const char *)storage->data : NULL,
+      storage ? storage->size : 0, sizeof(real)};
 }
 
 static double FUZZ_(read)(const Look *look, int64_t place)
