@@ -51,5 +51,31 @@ def test_programs_of_before_still_run() -> None:
     assert not gone, "compiled programs rely on what is not there any more:\n" + "\n".join(gone)
 
 
+NEEDS_NO_MEMORY = {
+    "Storage": "retain setFlag clearFlag data size elementSize set get fill swap copy rawCopy",
+    "Tensor": "storage storageOffset nDimension size stride data nElement sizeDesc isContiguous "
+    "isSameSizeAs isSetTo isSize get1d get2d get3d get4d set1d set2d set3d set4d retain setFlag "
+    "clearFlag freeCopyTo copyFloat copyDouble copyLong copyInt zero sumall minall maxall dot "
+    "bernoulli geometric uniform normal exponential cauchy logNormal",
+}
+"""Functions of libTH that allocate nothing."""
+
+
+def test_every_function_of_libth_has_its_allocations_fail() -> None:
+    if not (ROOT / "thnn").is_dir():
+        pytest.skip("the tests stand alone, without the headers")
+    calls = (ROOT / "tests/c/TH/failing.c").read_text()
+    named = re.findall(
+        r"^function: .*\bTHDouble(Tensor|Storage)_(\w+)\(", "\n".join(interface()), re.M
+    )
+    assert len(named) > 100
+    missing = [
+        f"TH{kind}_({name})"
+        for kind, name in named
+        if f"TH{kind}_({name})" not in calls and name not in NEEDS_NO_MEMORY[kind].split()
+    ]
+    assert not missing
+
+
 if __name__ == "__main__":  # writes the baseline
     BASELINE.write_text("".join(f"{line}\n" for line in interface()))
