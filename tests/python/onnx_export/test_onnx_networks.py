@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnxruntime
 import pytest
-from support.onnx_networks import flag, network, one_of, upto
-from support.onnx_rows import KINDS, network_of
+from support.onnx_checks import check, check_network, check_network_of, sizes_of
+from support.onnx_networks import one_of
+from support.onnx_rows import KINDS
 
 import pythnn
-from pythnn import THNNError, nn, onnx
-
-SILENT = onnxruntime.SessionOptions()
-SILENT.log_severity_level = 4
-SILENT.intra_op_num_threads = 1
-
-
-def flat(value: Any) -> list[Any]:
-    return [leaf for entry in value for leaf in flat(entry)] if isinstance(value, list) else [value]
-
-
-def check(module: Any, model: Any, given: Any, where: str = "") -> None:
-    """That a written model gives for an input what the module does."""
-    wanted = [np.array(leaf) for leaf in flat(module.forward(copy.deepcopy(given)))]
-    session = onnxruntime.InferenceSession(model.SerializeToString(), SILENT)
-    names = [one.name for one in session.get_inputs()]
-    found = session.run(None, dict(zip(names, flat(given), strict=True)))
-    for mine, theirs in zip(wanted, found, strict=True):
-        assert theirs.shape == mine.shape, where
-        usual = mine[np.abs(mine) < 1e30]  # not what a window without elements gives
-        largest = max(np.abs(usual).max(initial=0), 1e-3)
-        np.testing.assert_allclose(theirs, mine, rtol=1e-3, atol=1e-4 * largest, err_msg=where)
-
-
-def sizes_of(model: Any) -> list[Any]:
-    dims = model.graph.input[0].type.tensor_type.shape.dim
-    return [dim.dim_param or dim.dim_value for dim in dims]
+from pythnn import nn, onnx
 
 
 def values(*shape: int, seed: int = 0) -> Any:
@@ -54,37 +27,13 @@ def values(*shape: int, seed: int = 0) -> Any:
 @pytest.mark.parametrize("part", range(4))
 def test_random_networks(part: int) -> None:
     for seed in range(part, 160, 4):
-        rng = np.random.default_rng(seed)
-        pythnn.manual_seed(seed)
-        shape = upto(rng, 5), upto(rng, 9), upto(rng, 9)
-        net = network(rng, shape).float()
-        net.evaluate()
-        batched, count = flag(rng), upto(rng, 3, 2)
-        x = rng.standard_normal((count, *shape), np.float32)
-        model = onnx.to_onnx(net, x, dynamic_batch=batched)
-        where = f"seed {seed}: {net!r}"
-        check(net, model, x, where)
-        larger = (count + 3 * batched, shape[0], *(size + upto(rng, 6, 0) for size in shape[1:]))
-        if isinstance(sizes_of(model)[2], str):
-            other = rng.standard_normal(larger, np.float32)
-            try:
-                net.forward(other.copy())
-            except THNNError:
-                continue  # a size that the network refuses
-            check(net, model, other, where)
+        check_network(seed)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_networks_of_rows_and_volumes(kind: str) -> None:
     for seed in range(40):
-        rng = np.random.default_rng(seed)
-        pythnn.manual_seed(seed)
-        net, shape = network_of(rng, kind)
-        net.float().evaluate()
-        model = onnx.to_onnx(net, rng.standard_normal((2, *shape), np.float32))
-        for batch in (2, 5):
-            given = rng.standard_normal((batch, *shape), np.float32)
-            check(net, model, given, f"{kind}, seed {seed}: {net!r}")
+        check_network_of(kind, seed)
 
 
 # ---- Windows, planes, unpooling, and cases of one size

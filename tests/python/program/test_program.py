@@ -6,6 +6,7 @@ import copy
 import json
 import threading
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from support.memory import counting_memory
 from support.nn_recorded import Replay, classes, read
-from support.programs import check_same, forward, run, shuffled
+from support.programs import check_same, check_tree, forward, run, shuffled
 from support.random_trees import PLANES, SIZE, Trees
 
 import pythnn
@@ -56,24 +57,7 @@ def test_every_class(stem: str, fuse: bool) -> None:
 @pytest.mark.parametrize("part", range(8))
 def test_random_models(part: int, fuse: bool) -> None:
     for seed in range(20 * part, 20 * part + 20):
-        trees = Trees(seed)
-        model = trees.model().module
-        dtype = np.dtype(trees.random.choice((np.float32, np.float64)))
-        model.float() if dtype == np.float32 else model.double()
-        model.evaluate()
-        shape = trees.random.randint(1, 3), PLANES, SIZE, SIZE
-        program = pythnn.compile(model, np.zeros(shape, dtype), fuse=fuse)
-        for _ in range(2):
-            x = trees.numbers.standard_normal(shape).astype(dtype)
-            given = x.copy()
-            wanted, found = forward(model, x), program(given)
-            again = program(given)
-            try:
-                np.testing.assert_array_equal(given, x)
-                np.testing.assert_array_equal(again, found)
-                check_same(found, wanted, fuse)
-            except AssertionError as error:
-                raise AssertionError(f"seed {seed}: {error}\n{model}\n{program}") from error
+        check_tree(seed, fuse)
 
 
 @pytest.mark.parametrize("entry", GRAPHS, ids=lambda entry: entry["name"])
@@ -483,12 +467,24 @@ def test_errors_of_layers_say_where_they_are() -> None:
     assert str(caught.value) == str(wanted.value)
 
 
-def test_a_failing_allocation_leaves_the_program_usable() -> None:
-    model = small()
-    program = pythnn.compile(model, image())
-    wanted = program(image())
-    for nth in range(1, 60):
-        with counting_memory() as memory, suppress(pythnn.THNNMemoryError):
+@pytest.mark.parametrize("seed", [0, 1, 2, 5])
+def test_failing_allocations(seed: int) -> None:
+    """The 1st, 2nd, … allocation of a run fails, and all after it, until it succeeds: each time a
+    MemoryError, after which the program computes what it did before."""
+    model = Trees(seed).model().module
+    model.evaluate()
+    x, larger = image(2, PLANES, SIZE, SIZE), image(3, PLANES, SIZE, SIZE)
+    program = pythnn.compile(model, x)
+    wanted = program(x)
+    with counting_memory() as memory:
+        for nth in count(1):
             memory.fail_from(nth)
-            program(image(3, 3, 8, 8))
-        np.testing.assert_array_equal(program(image()), wanted)
+            try:
+                found = program(larger)
+            except pythnn.THNNMemoryError:
+                memory.fail_from(0)
+            else:
+                break
+            np.testing.assert_array_equal(program(x), wanted)
+    assert nth > 1
+    check_same(found, forward(model, larger), True)

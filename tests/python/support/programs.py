@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import pythnn
+from support.random_trees import PLANES, SIZE, Trees
 
 LIMITS = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 1e-12}
 """Of the largest result: how far programs with joined layers may be from forward."""
@@ -50,3 +51,25 @@ def forward(model: Any, x: Any) -> Any:
 def run(program: Any, x: Any) -> Any:
     pythnn.manual_seed(5)
     return program(x)
+
+
+def check_tree(seed: int, fuse: bool) -> None:
+    """The program of a random model, for two inputs, which it leaves alone."""
+    trees = Trees(seed)
+    model = trees.model().module
+    dtype = np.dtype(trees.random.choice((np.float32, np.float64)))
+    model.float() if dtype == np.float32 else model.double()
+    model.evaluate()
+    shape = trees.random.randint(1, 3), PLANES, SIZE, SIZE
+    program = pythnn.compile(model, np.zeros(shape, dtype), fuse=fuse)
+    for _ in range(2):
+        x = trees.numbers.standard_normal(shape).astype(dtype)
+        given = x.copy()
+        wanted, found = forward(model, x), program(given)
+        again = program(given)
+        try:
+            np.testing.assert_array_equal(given, x)
+            np.testing.assert_array_equal(again, found)
+            check_same(found, wanted, fuse)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}\n{model}\n{program}") from error

@@ -26,7 +26,8 @@ class Made(NamedTuple):
 class Trees:
     """Draws models; the seed decides which."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, inplace: bool = True) -> None:
+        self.inplace = inplace  # whether layers may work in place
         self.random = Random(seed)  # noqa: S311, models are no secrets
         self.numbers = np.random.default_rng(seed)
 
@@ -45,7 +46,7 @@ class Trees:
 
     def of_one_size(self, planes: int) -> Any:
         """A layer that leaves planes, height and width as they are."""
-        inplace = self.flip()
+        inplace = self.flip() and self.inplace
         layers = (
             lambda: self.convolution(planes, planes),
             lambda: self.normalization(planes),
@@ -127,7 +128,7 @@ class Trees:
 
     def added(self, c: int, h: int, w: int) -> Made:
         branches = [self.chain(c) for _ in range(self.random.randint(2, 3))]
-        both = (lambda: nn.CAddTable(self.flip()), nn.CMulTable, nn.CAddTable)
+        both = (lambda: nn.CAddTable(self.flip() and self.inplace), nn.CMulTable, nn.CAddTable)
         last = self.random.choice(both)()
         return Made(nn.Sequential(nn.ConcatTable(*branches), last), c, h, w)
 
