@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import re
 import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -32,24 +33,40 @@ class Item(NamedTuple):
     """int, long, double, chars (whose length is the int before) or elements."""
 
 
+_KINDS = {
+    "int_": "int",
+    "long_": "long",
+    "int_or_long": "int",
+    "longs": "long",
+    "double": "double",
+    "chars": "chars",
+    "elements": "elements",
+}
+"""The methods of a source, and what they read."""
+_WORD = re.compile(rb"\S+\s*")
+
+
 def _recording(base: type) -> type:
     """A source that notes what is read from it."""
 
-    def record(kind: str, name: str) -> Any:
+    def record(name: str) -> Any:
         read = getattr(base, name)
 
         def method(self: Any, *arguments: Any) -> Any:
-            start = self.pos
+            start, known = self.pos, len(self.items)
             value = read(self, *arguments)
-            self.items.append(Item(start, self.pos, kind))
+            del self.items[known:]  # what it read with other methods, and maybe read again
+            places = [(start, self.pos)]
+            if name == "longs" and base is AsciiSource:
+                places = [m.span() for m in _WORD.finditer(self._data, start, self.pos)]
+            elif name == "longs":
+                places = [(at, at + LONG_SIZE) for at in range(start, self.pos, LONG_SIZE)]
+            self.items += [Item(*place, _KINDS[name]) for place in places]
             return value
 
         return method
 
-    names = {
-        "int_": "int", "long_": "long", "double": "double", "chars": "chars", "elements": "elements"
-    }  # fmt: skip
-    return type("Recording", (base,), {name: record(kind, name) for name, kind in names.items()})
+    return type("Recording", (base,), {name: record(name) for name in _KINDS})
 
 
 _RecordingAscii, _RecordingBinary = _recording(AsciiSource), _recording(BinarySource)
@@ -77,7 +94,9 @@ class Entry:
         return [text.rstrip(b"\n") if self.is_ascii else text for text in found]
 
 
-def damaged(entry: Entry, others: Sequence[Entry], strings: list[bytes], rng: random.Random) -> bytes:
+def damaged(
+    entry: Entry, others: Sequence[Entry], strings: list[bytes], rng: random.Random
+) -> bytes:
     """A damaged copy of a file, with parts of others and with strings of theirs."""
     if not entry.items or rng.random() < 0.25:
         return damage_bytes(entry.data, rng)

@@ -25,7 +25,7 @@ class Reached:
         tool, events = monitoring.COVERAGE_ID, monitoring.events
         disable = monitoring.DISABLE
 
-        def on_line(code: CodeType, line: int) -> Any:
+        def on_line(code: CodeType, _line: int) -> Any:
             self.count += self._is_ours(code)
             return disable
 

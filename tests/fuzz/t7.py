@@ -3,9 +3,9 @@
     python tests/fuzz/t7.py --seconds 60 [FILE …]
     python tests/fuzz/t7.py --count 10000000 --jobs 2
 
-damages files, by default the small ones of tests/data, at random, and keeps what it finds in a file.
-With Python 3.12 or later a damaged file that reaches other lines or branches of pythnn is damaged
-further.
+damages files, by default the small ones of tests/data, at random, and keeps what it finds in a
+file. With Python 3.12 or later a damaged file that reaches other lines or branches of pythnn is
+damaged further.
 """
 
 from __future__ import annotations

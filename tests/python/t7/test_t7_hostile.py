@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import importlib.util
 import io
 import pickle
 import random
+import re
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -33,15 +37,19 @@ from pythnn.t7 import _source
 T7 = Path(__file__).parents[2] / "data" / "t7"
 
 
+FUZZ = Path(__file__).parents[2] / "fuzz"
+
+
 def _fuzz_target():
-    path = Path(__file__).parents[2] / "fuzz" / "t7.py"
-    spec = importlib.util.spec_from_file_location("fuzz_t7", path)
+    sys.path.append(str(FUZZ))  # at the end: its modules must hide nothing
+    spec = importlib.util.spec_from_file_location("fuzz_t7", FUZZ / "t7.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 fuzz = _fuzz_target()
+damage = importlib.import_module("damage")
 
 
 def read(data):
@@ -304,7 +312,7 @@ def test_fuzzing(seed):
     rng = random.Random(seed)  # noqa: S311
     corpus = [path.read_bytes() for path in sorted(T7.glob("*.t7")) if path.stat().st_size < 5000]
     assert len(corpus) >= 8
-    loaded = sum(fuzz.fuzz_one(fuzz.mutate(rng.choice(corpus), rng)) for _ in range(500))
+    loaded = sum(fuzz.fuzz_one(damage.damage_bytes(rng.choice(corpus), rng)) for _ in range(500))
     assert 20 < loaded < 480  # neither nothing nor all was damaged
 
 
@@ -314,7 +322,38 @@ def test_fuzzing_every_file(seed):
     corpus = [path.read_bytes() for path in sorted(T7.glob("*.t7"))]
     corpus += [path.read_bytes() for path in sorted((T7.parent / "nn" / "t7").glob("*.t7"))]
     for _ in range(5000):
-        fuzz.fuzz_one(fuzz.mutate(rng.choice(corpus), rng))
+        fuzz.fuzz_one(damage.damage_bytes(rng.choice(corpus), rng))
+
+
+@pytest.mark.parametrize("kind", ["*.t7", "*.ascii.t7"])
+def test_fuzzing_of_items(kind):
+    rng = random.Random(1)  # noqa: S311
+    paths = [path for path in sorted(T7.glob(kind)) if path.stat().st_size < 5000]
+    corpus = fuzz.Corpus([path.read_bytes() for path in paths])
+    assert {item.kind for entry in corpus.entries for item in entry.items} == {
+        "int", "long", "double", "chars", "elements",
+    }  # fmt: skip
+    assert b"torch.DoubleTensor" in corpus.strings
+    for entry in corpus.entries:  # items follow each other up to the end, but for newlines
+        ends = [0, *(item.end for item in entry.items), len(entry.data)]
+        starts = [*(item.start for item in entry.items), len(entry.data)]
+        between = [entry.data[end:start] for end, start in zip(ends, starts, strict=False)]
+        assert not b"".join(between).strip()
+    loaded = sum(fuzz.fuzz_one(corpus.next(rng)) for _ in range(500))
+    assert 20 < loaded < 480
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no sys.monitoring")
+def test_fuzzing_goes_on_from_files_that_reach_something(tmp_path):
+    done = subprocess.run(
+        [sys.executable, FUZZ / "t7.py", "--count", "2000", "--seed", "1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    kept = re.search(r"for which (\d+) files were kept", done.stdout)
+    assert int(kept[1]) > 0
 
 
 def test_fuzzing_sees_an_array_that_reaches_outside():
