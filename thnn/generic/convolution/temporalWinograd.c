@@ -14,7 +14,7 @@
 #include "work/scratch.h"
 #include "work/sizes.h"
 
-enum { SIDE = 2, TAPS = 3, NUMBERS = 4, MOST_TILES = 256 };
+enum { SIDE = 2, TAPS = 3, COEFFICIENTS = 4, MOST_TILES = 256 };
 /* Limit on the bytes of a block's transformed frames and sums, which then stay in a cache. */
 static const int64_t BLOCK_BYTES = 2 << 20;
 
@@ -28,7 +28,7 @@ static int64_t tilesOf(const Temporal *of)
 /* Tiles in a block. A block belongs to one sample. */
 static int64_t blockTiles(const Temporal *of)
 {
-  const int64_t perTile = NUMBERS * (of->sourceSize + of->resultSize) * (int64_t)sizeof(real);
+  const int64_t perTile = COEFFICIENTS * (of->sourceSize + of->resultSize) * (int64_t)sizeof(real);
   const int64_t most = minimum(BLOCK_BYTES / perTile, MOST_TILES);
   return evenBlock(tilesOf(of), maximum(most, 1), 1);
 }
@@ -67,17 +67,17 @@ static THNNRoom productRoom(const Temporal *of)
 /* A thread's scratch. */
 typedef struct Areas {
   THNNRoom room;
-  real *numbers; /* the frames' coefficients */
+  real *coefficients; /* the frames' coefficients */
   real *sums;
   real *zeros; /* a frame of zeros */
 } Areas;
 
 static Areas layOut(const Temporal *of, Scratch *scratch)
 {
-  const int64_t tiles = NUMBERS * blockTiles(of);
+  const int64_t tiles = COEFFICIENTS * blockTiles(of);
   Areas areas = {.room = productRoom(of)};
   areas.room.data = THNN_take(scratch, (int64_t)THNN_roomBytes(areas.room), 1);
-  areas.numbers = THNN_take(scratch, tiles * of->sourceSize, sizeof(real));
+  areas.coefficients = THNN_take(scratch, tiles * of->sourceSize, sizeof(real));
   areas.sums = THNN_take(scratch, tiles * of->resultSize, sizeof(real));
   areas.zeros = THNN_take(scratch, of->sourceSize, sizeof(real));
   return areas;
@@ -93,7 +93,7 @@ static size_t threadBytes(const Temporal *of)
 /* The transformed weights, which come first. */
 static real *layOutWeights(const Temporal *of, Scratch *scratch)
 {
-  return THNN_take(scratch, NUMBERS * matrixElements(of), sizeof(real));
+  return THNN_take(scratch, COEFFICIENTS * matrixElements(of), sizeof(real));
 }
 
 static size_t sharedBytes(const Temporal *of)
@@ -145,23 +145,23 @@ static bool runBlock(const Temporal *of, int64_t first, int64_t end, THNNRange p
   const int64_t most = blockTiles(of), tiles = end - first;
   const int64_t pad = of->backward ? TAPS - 1 : 0;
   const int64_t from = of->sourceSize, to = of->resultSize, reals = part.end - part.begin;
-  real *numbers = areas->numbers, *sums = areas->sums;
+  real *coefficients = areas->coefficients, *sums = areas->sums;
   THNN_(simd).pointwise.fill(from, 0, areas->zeros);
   for (int64_t tile = 0; tile < tiles; tile++) {
-    const real *seen[NUMBERS];
-    for (int k = 0; k < NUMBERS; k++) {
+    const real *seen[COEFFICIENTS];
+    for (int k = 0; k < COEFFICIENTS; k++) {
       const int64_t frame = (first + tile) * SIDE + k - pad;
       seen[k] = frame >= 0 && frame < of->sources ? source + frame * from : areas->zeros;
     }
-    THNN_(simd).winograd.frames(from, seen, most * from, numbers + tile * from);
+    THNN_(simd).winograd.frames(from, seen, most * from, coefficients + tile * from);
   }
-  for (int number = 0; number < NUMBERS; number++) {
-    const Matrix all = {weights + number * matrixElements(of), of->backward ? to : from,
+  for (int coefficient = 0; coefficient < COEFFICIENTS; coefficient++) {
+    const Matrix all = {weights + coefficient * matrixElements(of), of->backward ? to : from,
                         !of->backward};
     const Matrix w = {matrixAt(all, part.begin, 0), all.leading, all.transposed};
-    const Matrix x = {numbers + number * most * from, from, false};
+    const Matrix x = {coefficients + coefficient * most * from, from, false};
     THNN_(panelProducts_each)(reals, tiles, from, w, x, NULL, 1, 0, (Finish){0},
-                              sums + number * most * reals, 0, NULL, areas->room);
+                              sums + coefficient * most * reals, 0, NULL, areas->room);
   }
   bool finite = true;
   for (int64_t tile = 0; tile < tiles; tile++) {

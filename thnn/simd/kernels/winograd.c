@@ -194,14 +194,14 @@ INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const
         store(lines + (i * seen + j) * THNN_MOST_TILES + tile, line[side + i][j]);
 #pragma GCC unroll 6
     for (int j = 0; j < seen; j++) {
-      Vector across[MOST_SEEN], number[MOST_SEEN];
+      Vector across[MOST_SEEN], coefficient[MOST_SEEN];
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
         across[i] = line[i][j];
-      spreadElements(seen, across, number);
+      spreadElements(seen, across, coefficient);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
-        store(y + (i * seen + j) * step + tile, number[i]);
+        store(y + (i * seen + j) * step + tile, coefficient[i]);
     }
   }
 }
@@ -238,14 +238,14 @@ INLINE void weightsOf(const int side, const int taps, int64_t times, bool flippe
     }
 #pragma GCC unroll 6
     for (int j = 0; j < seen; j++) {
-      Vector across[MOST_TAPS], number[MOST_SEEN];
+      Vector across[MOST_TAPS], coefficient[MOST_SEEN];
 #pragma GCC unroll 5
       for (int i = 0; i < taps; i++)
         across[i] = along[i][j];
-      spreadFactors(seen, taps, across, number);
+      spreadFactors(seen, taps, across, coefficient);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
-        store(y + (i * seen + j) * step, number[i]);
+        store(y + (i * seen + j) * step, coefficient[i]);
     }
   }
 }
@@ -395,14 +395,14 @@ INLINE void gradientsOf(const TileRow *of, const int side, const int taps, int64
     }
 #pragma GCC unroll 6
     for (int j = 0; j < seen; j++) {
-      Vector across[MOST_SIDE], number[MOST_SEEN];
+      Vector across[MOST_SIDE], coefficient[MOST_SEEN];
 #pragma GCC unroll 4
       for (int i = 0; i < side; i++)
         across[i] = along[i][j];
-      spreadFactors(seen, side, across, number);
+      spreadFactors(seen, side, across, coefficient);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
-        store(y + (i * seen + j) * step, number[i]);
+        store(y + (i * seen + j) * step, coefficient[i]);
     }
     if (--left == 0) {
       x += (side - 1) * next;
@@ -479,7 +479,7 @@ DEFINE_TILES(fourOfTwo, 4, 2)
 #define TILES(NAME, SIDE, TAPS)                                                                    \
   {.side = (SIDE),                                                                                 \
    .taps = (TAPS),                                                                                 \
-   .numbers = seenBy(SIDE, TAPS) * seenBy(SIDE, TAPS),                                             \
+   .coefficients = seenBy(SIDE, TAPS) * seenBy(SIDE, TAPS),                                        \
    .lines =                                                                                        \
        keptLines(SIDE, TAPS) + seenBy(SIDE, TAPS) * (int64_t)(sizeof(SplitLine) / sizeof(real)),   \
    .source = NAME##Source,                                                                         \
@@ -488,7 +488,7 @@ DEFINE_TILES(fourOfTwo, 4, 2)
    .gradients = NAME##Gradients,                                                                   \
    .toTaps = NAME##Taps}
 
-enum { FRAMES = 2, FRAME_TAPS = 3, FRAME_NUMBERS = FRAMES + FRAME_TAPS - 1 };
+enum { FRAMES = 2, FRAME_TAPS = 3, FRAME_COEFFICIENTS = FRAMES + FRAME_TAPS - 1 };
 
 /* Transforms `count` frames or taps, vector by vector; `count` and `elements`, which says
  * that they are frames, are constants where this is called. */
@@ -497,23 +497,23 @@ INLINE void spreadVectors(const bool elements, const int count, int64_t n, const
 {
   for (int64_t i = 0; i < n; i += LANES) {
     const int64_t left = n - i < LANES ? n - i : LANES;
-    Vector given[FRAME_NUMBERS], number[FRAME_NUMBERS];
+    Vector given[FRAME_COEFFICIENTS], coefficient[FRAME_COEFFICIENTS];
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++)
       given[k] = loadFirst(x[k] + i, left);
     if (elements)
-      spreadElements(FRAME_NUMBERS, given, number);
+      spreadElements(FRAME_COEFFICIENTS, given, coefficient);
     else
-      spreadFactors(FRAME_NUMBERS, count, given, number);
+      spreadFactors(FRAME_COEFFICIENTS, count, given, coefficient);
 #pragma GCC unroll 4
-    for (int k = 0; k < FRAME_NUMBERS; k++)
-      storeInside(y + k * step + i, left, number[k]);
+    for (int k = 0; k < FRAME_COEFFICIENTS; k++)
+      storeInside(y + k * step + i, left, coefficient[k]);
   }
 }
 
 static void frames(int64_t n, const real *const *x, int64_t step, real *y)
 {
-  spreadVectors(true, FRAME_NUMBERS, n, x, step, y);
+  spreadVectors(true, FRAME_COEFFICIENTS, n, x, step, y);
 }
 
 static void frameWeights(int64_t n, const real *const *x, int64_t step, real *y)
@@ -528,11 +528,11 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
   for (int64_t i = 0; i < n; i += LANES) {
     const int64_t left = n - i < LANES ? n - i : LANES;
     const Vector before = start ? loadFirst(start + i, left) : (Vector){0};
-    Vector p[FRAME_NUMBERS], result[FRAMES];
+    Vector p[FRAME_COEFFICIENTS], result[FRAMES];
 #pragma GCC unroll 4
-    for (int k = 0; k < FRAME_NUMBERS; k++)
+    for (int k = 0; k < FRAME_COEFFICIENTS; k++)
       p[k] = loadFirst(x + k * step + i, left);
-    gatherSums(FRAME_NUMBERS, FRAMES, p, result);
+    gatherSums(FRAME_COEFFICIENTS, FRAMES, p, result);
     for (int k = 0; k < results; k++) {
       const Vector sum = before + result[k];
       storeInside(y + k * yStep + i, left, sum);

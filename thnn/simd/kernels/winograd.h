@@ -25,7 +25,7 @@ enum { THNN_MOST_TILES = 64 /* most tiles of a row that are transformed at a tim
  * up to a vector of elements past the last tile is overwritten. */
 typedef struct SimdTiles {
   int side, taps;
-  int numbers; /* coefficients of a tile, and of taps x taps weights */
+  int coefficients; /* coefficients of a tile, and of taps x taps weights */
   /* The transform of the elements that the tiles see, which are 0 outside of the plane. `lines`
    * keeps what the tiles below share with them; the rest of it is scratch. `below` says that the
    * previous call was for the row of tiles above and had at least as many tiles. */

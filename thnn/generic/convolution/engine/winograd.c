@@ -3,8 +3,8 @@
  * each as there are such elements (simd/kernels/winograd.c). Coefficient by coefficient, they are
  * multiplied and summed up over the image planes:
  *
- *   sums[number][map plane][tile] = weights[number][map plane][image plane] *
- *                                   slices[number][image plane][tile]
+ *   sums[coefficient][map plane][tile] = weights[coefficient][map plane][image plane] *
+ *                                        slices[coefficient][image plane][tile]
  *
  * With 3x3 taps, this takes 16 products where the definition has 36 for tiles of 2x2, and 36 where
  * it has 144 for tiles of 4x4. A last transform makes the map from the sums. If there are taps in
@@ -28,7 +28,7 @@
 /* Counts products and the three transforms. */
 static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, const double *costs)
 {
-  const double numbers = (double)numbersOf(worker);
+  const double coefficients = (double)coefficientsOf(worker);
   const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
   const double vectors = (double)divideUp(tiles, vectorLanes());
@@ -38,17 +38,17 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, c
   const double transforms =
       worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
   const bool kept = worker->plan.keepsWeights;
-  const double coefficients = numbers * planes * slices;
+  const double allCoefficients = coefficients * planes * slices;
   const double keptVectors =
       costs[WINOGRAD_KEPT_PRODUCT] * vectors + costs[WINOGRAD_KEPT_BLOCK] * (double)blocks;
   const double counts[WINOGRAD_COSTS] = {
-      [WINOGRAD_PRODUCT] = coefficients * (kept ? keptVectors : vectors),
-      [WINOGRAD_BLOCK] = numbers * planes * (double)blocks,
+      [WINOGRAD_PRODUCT] = allCoefficients * (kept ? keptVectors : vectors),
+      [WINOGRAD_BLOCK] = coefficients * planes * (double)blocks,
       [WINOGRAD_SOURCE] = lines * slices,
       [WINOGRAD_RESULT] = lines * planes,
       [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
       [WINOGRAD_WEIGHT] = kept ? 0 : transforms * slices * planes,
-      [WINOGRAD_KEPT_BYTE] = kept ? coefficients * sizeof(real) : 0,
+      [WINOGRAD_KEPT_BYTE] = kept ? allCoefficients * sizeof(real) : 0,
   };
   setCost(plan, WINOGRAD_COSTS, costs, counts);
 }
@@ -65,7 +65,7 @@ static bool measure(AlgorithmPlan *plan, WinogradWorker *worker)
 /* The bytes of all transformed weights. */
 static int64_t keptBytes(const WinogradWorker *worker)
 {
-  return numbersOf(worker) * weightStep(worker) * (int64_t)sizeof(real);
+  return coefficientsOf(worker) * weightStep(worker) * (int64_t)sizeof(real);
 }
 
 /* Chooses the blocks of tiles, and whether memory holds all transformed weights beside one block;
@@ -75,7 +75,7 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
 {
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   WinogradPlan *own = &worker->plan;
-  const int64_t perTile = numbersOf(worker) * worker->slices * (int64_t)sizeof(real);
+  const int64_t perTile = coefficientsOf(worker) * worker->slices * (int64_t)sizeof(real);
   const int64_t vectors = divideUp(allTiles(worker), vectorLanes());
   const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * vectorLanes());
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
@@ -207,7 +207,7 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
   for (int64_t block = 0; block < group->blocks; block++) {
     const int64_t room = blockVectors(worker, group, block) * vectorLanes();
     const bool last = group->first + block * tiles + room > allTiles(worker);
-    real *coefficients = worker->coefficients + block * numbersOf(worker) * step;
+    real *coefficients = worker->coefficients + block * coefficientsOf(worker) * step;
     for (int64_t slice = begin; slice < end; slice++) {
       real *place = coefficients + slice * tiles;
       /* What is written past the last slice must not reach into that of another thread. */
@@ -215,11 +215,11 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
       const int64_t apart = alone ? step : sumStep(worker);
       real *y = alone ? place : worker->sums;
       /* The coefficients past the last tile are multiplied too, and have to be ordinary numbers. */
-      for (int64_t number = 0; last && number < numbersOf(worker); number++)
-        THNN_(simd).pointwise.fill(room, 0, y + number * apart);
+      for (int64_t coefficient = 0; last && coefficient < coefficientsOf(worker); coefficient++)
+        THNN_(simd).pointwise.fill(room, 0, y + coefficient * apart);
       transformSegments(worker, block, slice, apart, y);
-      for (int64_t number = 0; !alone && number < numbersOf(worker); number++)
-        THNN_(simd).pointwise.copy(room, y + number * apart, place + number * step);
+      for (int64_t coefficient = 0; !alone && coefficient < coefficientsOf(worker); coefficient++)
+        THNN_(simd).pointwise.copy(room, y + coefficient * apart, place + coefficient * step);
     }
   }
 }
@@ -270,7 +270,8 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
   const bool finishesHere = finishes(worker->finish) && finishesTiles(g);
   bool finite = true;
   for (int64_t plane = first; plane < first + planes; plane++) {
-    const real *sums = worker->sums + block * numbersOf(worker) * step + (plane - first) * tiles;
+    const real *sums =
+        worker->sums + block * coefficientsOf(worker) * step + (plane - first) * tiles;
     const real bias = worker->bias ? worker->bias[plane] : 0;
     Stretch left = {0};
     for (int64_t i = 0; i < worker->segments[block]; i++) {
@@ -318,26 +319,26 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real));
   const int64_t terms = evenBlock(end - first, near, 1);
-  for (int64_t number = 0; number < numbersOf(worker); number++)
+  for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++)
     for (int64_t slice = first; slice < end; slice += terms) {
-      const int64_t place = block * numbersOf(worker) + number;
+      const int64_t place = block * coefficientsOf(worker) + coefficient;
       const Products products = {.row = worker->row,
                                  .rows = planes,
                                  .term = worker->term + slice - first,
                                  .terms = minimum(terms, end - slice),
                                  .vectors = (int)vectors,
-                                 .scalars = weights + number * weightStep(worker),
+                                 .scalars = weights + coefficient * weightStep(worker),
                                  .factors = worker->coefficients + place * step + first * tiles,
                                  .start = slice == 0 ? worker->zeros : NULL,
                                  .sums = worker->sums + place * sumStep(worker)};
       if (slice + terms < end)
         fetchWeights(worker, planes, slice + terms, minimum(slice + 2 * terms, end),
                      products.scalars);
-      else if (number + 1 < numbersOf(worker))
+      else if (coefficient + 1 < coefficientsOf(worker))
         fetchWeights(worker, planes, first, minimum(first + terms, end),
                      products.scalars + weightStep(worker));
       /* A group's coefficients do not fit into the second-level cache. */
-      if (!worker->plan.sharesWeights && number + 1 < numbersOf(worker))
+      if (!worker->plan.sharesWeights && coefficient + 1 < coefficientsOf(worker))
         THNN_(simd).products.prefetch(products.terms * tiles,
                                       products.factors + step + (slice - first) * tiles);
       THNN_(simd).products.add(&products);

@@ -26,7 +26,7 @@ typedef struct Segment {
 /* The distance between the areas of two successive coefficients, of `elements` elements each. It is
  * a cache line more than that, since areas that are a large power of two apart would map to the
  * same cache sets. */
-static inline int64_t numberStep(int64_t elements)
+static inline int64_t coefficientStep(int64_t elements)
 {
   return elements + 64 / (int64_t)sizeof(real);
 }
@@ -56,7 +56,7 @@ static inline bool winogradApplies(const AlgorithmPlan *plan, const SimdTiles *t
   const THNNConvolution *geometry = &plan->geometry;
   bool applies =
       geometry->stride[0] == 1 &&
-      (tiles->numbers == 16 || THNN_State_accuracy(plan->state) == THNN_ACCURACY_STANDARD) &&
+      (tiles->coefficients == 16 || THNN_State_accuracy(plan->state) == THNN_ACCURACY_STANDARD) &&
       (plan->asked || minimum(geometry->inputPlanes, geometry->outputPlanes) >= FEWEST_PLANES);
   for (int i = 1; i < 3; i++)
     applies = applies && geometry->kernel[i] == tiles->taps && geometry->stride[i] == 1 &&
@@ -112,8 +112,8 @@ static inline void transformSlice(const THNNConvolution *g, const SimdTiles *til
   const int64_t depth =
       segment->depth + (g->transposed ? taps - 1 - tap : tap) * g->dilation[0] - g->pad[0];
   if (depth < 0 || depth >= g->input[0]) {
-    for (int64_t number = 0; number < tiles->numbers; number++)
-      THNN_(simd).pointwise.fill(segment->tiles, 0, y + number * step);
+    for (int64_t coefficient = 0; coefficient < tiles->coefficients; coefficient++)
+      THNN_(simd).pointwise.fill(segment->tiles, 0, y + coefficient * step);
     return;
   }
   const TileRow row = {.tiles = segment->tiles,

@@ -3,8 +3,8 @@
  * there are such elements (simd/kernels/winograd.c). Coefficient by coefficient, they are
  * multiplied and summed up over the tiles of all samples:
  *
- *   sums[number][slice][map plane] = elements[number][slice][tile] *
- *                                    gradients[number][tile][map plane]
+ *   sums[coefficient][slice][map plane] = elements[coefficient][slice][tile] *
+ *                                    gradients[coefficient][tile][map plane]
  *
  * With 3x3 taps, this takes 16 products where the definition has 36 for tiles of 2x2, and 36 where
  * it has 144 for tiles of 4x4. A last transform of the sums makes the gradients of the weights
@@ -53,9 +53,9 @@ typedef struct WinogradWeightWorker {
   real *results;  /* [share][panel][slice][tap][lane], or one task's if they are not kept */
   double *totals; /* sums of map gradients: [share][panel][lane] */
 
-  real *coefficients; /* of the image: [number][slice][tile] of a block */
-  real *gradients;    /* [number][tile][lane] */
-  real *sums;         /* [number][slice][lane] */
+  real *coefficients; /* of the image: [coefficient][slice][tile] of a block */
+  real *gradients;    /* [coefficient][tile][lane] */
+  real *sums;         /* [coefficient][slice][lane] */
   real *lines, *packed, *blockTotals;
   real *zeros; /* zeros, from which sums start */
   THNNOffsets *row, *term;
@@ -73,9 +73,9 @@ static WinogradWeightWorker workerFor(const THNNConvolution *g, const SimdTiles 
 }
 
 /* Coefficients of a tile. */
-static int64_t numbersOf(const WinogradWeightWorker *worker)
+static int64_t coefficientsOf(const WinogradWeightWorker *worker)
 {
-  return worker->plan.tiles->numbers;
+  return worker->plan.tiles->coefficients;
 }
 
 static int64_t panels(const WinogradWeightWorker *worker)
@@ -114,17 +114,17 @@ static int64_t sliceStep(const WinogradWeightWorker *worker)
 
 static int64_t imageStep(const WinogradWeightWorker *worker)
 {
-  return numberStep(worker->plan.blockSlices * sliceStep(worker));
+  return coefficientStep(worker->plan.blockSlices * sliceStep(worker));
 }
 
 static int64_t gradientStep(const WinogradWeightWorker *worker)
 {
-  return numberStep(blockTiles(worker) * mostLanes(worker));
+  return coefficientStep(blockTiles(worker) * mostLanes(worker));
 }
 
 static int64_t sumStep(const WinogradWeightWorker *worker)
 {
-  return numberStep(worker->plan.blockSlices * mostLanes(worker));
+  return coefficientStep(worker->plan.blockSlices * mostLanes(worker));
 }
 
 /* Number of elements of a share's results. */
@@ -160,9 +160,11 @@ static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
 {
   if (!worker->plan.keepsResults)
     worker->results = THNN_take(scratch, taskElements(worker), sizeof(real));
-  worker->coefficients = THNN_take(scratch, numbersOf(worker) * imageStep(worker), sizeof(real));
-  worker->gradients = THNN_take(scratch, numbersOf(worker) * gradientStep(worker), sizeof(real));
-  worker->sums = THNN_take(scratch, numbersOf(worker) * sumStep(worker), sizeof(real));
+  worker->coefficients =
+      THNN_take(scratch, coefficientsOf(worker) * imageStep(worker), sizeof(real));
+  worker->gradients =
+      THNN_take(scratch, coefficientsOf(worker) * gradientStep(worker), sizeof(real));
+  worker->sums = THNN_take(scratch, coefficientsOf(worker) * sumStep(worker), sizeof(real));
   worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
   worker->packed = THNN_take(scratch, packedElements(worker), sizeof(real));
   worker->blockTotals = THNN_take(scratch, mostLanes(worker), sizeof(real));
@@ -180,7 +182,7 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
                                   const double *costs)
 {
   const WinogradWeightPlan *own = &worker->plan;
-  const double numbers = (double)numbersOf(worker);
+  const double coefficients = (double)coefficientsOf(worker);
   const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
   const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
   const double vectors = (double)divideUp(worker->g.outputPlanes, vectorLanes());
@@ -191,7 +193,7 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
       (double)divideUp(divideUp(worker->grid.columns, worker->pieces), vectorLanes()) +
       costs[WINOGRAD_WEIGHT_PARTIAL];
   double counts[WINOGRAD_WEIGHT_COSTS] = {
-      [WINOGRAD_WEIGHT_BLOCK] = numbers * slices * vectors * blocks,
+      [WINOGRAD_WEIGHT_BLOCK] = coefficients * slices * vectors * blocks,
       [WINOGRAD_WEIGHT_SOURCE] = planes * segments * pieceVectors * slices,
       [WINOGRAD_WEIGHT_MOVED] = planes * segments / (double)worker->pieces * slices *
                                 movedRows(&worker->grid, worker->g.dilation[2]),
@@ -200,7 +202,7 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
       [WINOGRAD_WEIGHT_RESULT] = (double)own->shares * slices * vectors,
   };
   counts[vectors > 1 ? WINOGRAD_WEIGHT_PRODUCT : WINOGRAD_WEIGHT_SINGLE] =
-      numbers * slices * vectors * tiles;
+      coefficients * slices * vectors * tiles;
   setCost(plan, WINOGRAD_WEIGHT_COSTS, costs, counts);
 }
 
@@ -364,16 +366,16 @@ static void transformGradients(const WinogradWeightWorker *worker, int64_t segme
 static void multiplyBlock(const WinogradWeightWorker *worker, const Panel *panel, int64_t slices,
                           int64_t tiles, bool begins)
 {
-  for (int64_t number = 0; number < numbersOf(worker); number++) {
+  for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++) {
     const Products products = {.row = worker->row,
                                .rows = slices,
                                .term = worker->term,
                                .terms = tiles,
                                .vectors = panel->vectors,
-                               .scalars = worker->coefficients + number * imageStep(worker),
-                               .factors = worker->gradients + number * gradientStep(worker),
+                               .scalars = worker->coefficients + coefficient * imageStep(worker),
+                               .factors = worker->gradients + coefficient * gradientStep(worker),
                                .start = begins ? worker->zeros : NULL,
-                               .sums = worker->sums + number * sumStep(worker)};
+                               .sums = worker->sums + coefficient * sumStep(worker)};
     THNN_(simd).products.add(&products);
   }
 }

@@ -45,12 +45,13 @@ typedef struct WinogradWorker {
   const real *image, *weight, *bias;
   real *map;
   Finish finish;
-  /* [number][vector of outer planes][inner plane][tap in depth][lane], for all planes or some */
+  /* [coefficient][vector of outer planes][inner plane][tap in depth][lane], for all planes or a
+   * part of them */
   real *weights;
 
   real *packed;       /* weights: [inner plane and tap in depth][tap][lane] */
-  real *coefficients; /* of the image: [block][number][slice][tile] */
-  real *sums;         /* [block][number][map plane of the panel][tile] */
+  real *coefficients; /* of the image: [block][coefficient][slice][tile] */
+  real *sums;         /* [block][coefficient][map plane of the panel][tile] */
   real *lines;
   real *zeros; /* zeros, from which sums start */
   THNNOffsets *row, *term;
@@ -75,9 +76,9 @@ static inline WinogradWorker workerFor(const THNNConvolution *g, const SimdTiles
 }
 
 /* Coefficients of a tile. */
-static inline int64_t numbersOf(const WinogradWorker *worker)
+static inline int64_t coefficientsOf(const WinogradWorker *worker)
 {
-  return worker->plan.tiles->numbers;
+  return worker->plan.tiles->coefficients;
 }
 
 /* The number of filters that are stored one after the other for each outer plane, one for each
@@ -95,30 +96,30 @@ static inline int64_t weightStep(const WinogradWorker *worker)
 {
   const int64_t some = worker->g.transposed ? BLOCK_PLANES : worker->plan.panelPlanes;
   const int64_t outer = worker->plan.sharesWeights ? worker->outerPlanes : some;
-  return numberStep(roundUp(outer, vectorLanes()) * filtersOf(worker));
+  return coefficientStep(roundUp(outer, vectorLanes()) * filtersOf(worker));
 }
 
 static inline int64_t sliceStep(const WinogradWorker *worker)
 {
-  return numberStep(worker->slices * worker->plan.blockTiles);
+  return coefficientStep(worker->slices * worker->plan.blockTiles);
 }
 
 static inline int64_t sumStep(const WinogradWorker *worker)
 {
-  return numberStep(worker->plan.panelPlanes * worker->plan.blockTiles);
+  return coefficientStep(worker->plan.panelPlanes * worker->plan.blockTiles);
 }
 
 static inline void layOutShared(WinogradWorker *worker, Scratch *scratch)
 {
   if (worker->plan.sharesWeights && !worker->plan.keepsWeights)
-    worker->weights = THNN_take(scratch, numbersOf(worker) * weightStep(worker), sizeof(real));
+    worker->weights = THNN_take(scratch, coefficientsOf(worker) * weightStep(worker), sizeof(real));
 }
 
 /* A thread's coefficients, which come first in its scratch. */
 static inline void layOutCoefficients(WinogradWorker *worker, Scratch *scratch)
 {
   worker->coefficients = THNN_take(
-      scratch, worker->plan.groupBlocks * numbersOf(worker) * sliceStep(worker), sizeof(real));
+      scratch, worker->plan.groupBlocks * coefficientsOf(worker) * sliceStep(worker), sizeof(real));
 }
 
 static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
@@ -126,10 +127,11 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
   const int64_t tiles = worker->plan.blockTiles, blocks = worker->plan.groupBlocks;
   layOutCoefficients(worker, scratch);
   if (!worker->plan.sharesWeights)
-    worker->weights = THNN_take(scratch, numbersOf(worker) * weightStep(worker), sizeof(real));
+    worker->weights = THNN_take(scratch, coefficientsOf(worker) * weightStep(worker), sizeof(real));
   worker->packed =
       THNN_take(scratch, BLOCK_PLANES * filterOf(worker->plan.tiles) * vectorLanes(), sizeof(real));
-  worker->sums = THNN_take(scratch, blocks * numbersOf(worker) * sumStep(worker), sizeof(real));
+  worker->sums =
+      THNN_take(scratch, blocks * coefficientsOf(worker) * sumStep(worker), sizeof(real));
   worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
   worker->zeros = THNN_take(scratch, tiles, sizeof(real));
   worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
