@@ -33,19 +33,19 @@ static inline Axis forwardAxis(const THNNConvolution *g, int axis)
                 g->kernel[d], 0, 1, g->dilation[d]};
 }
 
-/* From the map to the image positions of residue class `phase` of the stride: position q*stride +
- * phase sees map index q + shift - j*dilation through tap least + j*stride. The stride or the
+/* From the map to the image positions of one residue class of the stride: position q*stride +
+ * residue sees map index q + shift - j*dilation through tap least + j*stride. The stride or the
  * dilation is 1. */
-static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t phase)
+static inline Axis backwardAxis(const THNNConvolution *g, int axis, int64_t residue)
 {
   const int d = axis + 1;
   const int64_t stride = g->stride[d];
-  const int64_t least = ((phase + g->pad[d]) % stride + stride) % stride;
-  const int64_t shift = (phase + g->pad[d] - least) / stride;
+  const int64_t least = ((residue + g->pad[d]) % stride + stride) % stride;
+  const int64_t shift = (residue + g->pad[d] - least) / stride;
   const int64_t taps = least < g->kernel[d] ? (g->kernel[d] - 1 - least) / stride + 1 : 0;
   const int64_t last = least + (taps - 1) * stride;
-  return (Axis){divideUp(g->input[d] - phase, stride),
-                phase,
+  return (Axis){divideUp(g->input[d] - residue, stride),
+                residue,
                 stride,
                 g->output[d],
                 shift - (taps - 1) * g->dilation[d],

@@ -68,12 +68,12 @@ THNNFrames THNN_TemporalConvolution_shapeCheck(const char *function, THNNShape i
 
 /* One residue class of a sample's output frames modulo `period`, and their windows, as the columns
  * of two matrices. */
-typedef struct Phase {
+typedef struct ResidueClass {
   int64_t first, count;                /* first output frame, and their number */
   int64_t inputLeading, outputLeading; /* reals from one column to the next */
   int64_t inputOffset, outputOffset;   /* reals before the first column */
   int64_t window;                      /* reals in a column of the input */
-} Phase;
+} ResidueClass;
 
 /* The least distance, in output frames, at which windows do not overlap. */
 static int64_t periodOf(int64_t kW, int64_t dW)
@@ -81,16 +81,16 @@ static int64_t periodOf(int64_t kW, int64_t dW)
   return (kW + dW - 1) / dW;
 }
 
-static Phase phaseOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t phase)
+static ResidueClass residueOf(const THNNFrames *frames, int64_t kW, int64_t dW, int64_t residue)
 {
   const int64_t period = periodOf(kW, dW);
-  return (Phase){
-      .first = phase,
-      .count = (frames->outputFrames - phase + period - 1) / period,
+  return (ResidueClass){
+      .first = residue,
+      .count = (frames->outputFrames - residue + period - 1) / period,
       .inputLeading = period * dW * frames->inputSize,
       .outputLeading = period * frames->outputSize,
-      .inputOffset = phase * dW * frames->inputSize,
-      .outputOffset = phase * frames->outputSize,
+      .inputOffset = residue * dW * frames->inputSize,
+      .outputOffset = residue * frames->outputSize,
       .window = kW * frames->inputSize,
   };
 }
@@ -116,10 +116,10 @@ static void convolveSample(THNNState *state, const THNNFrames *frames, int64_t k
     return;
   }
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
-    const Phase phase = phaseOf(frames, kW, dW, i);
-    THNN_(matrix_affine)(state, phase.count, frames->outputSize, phase.window,
-                         input + phase.inputOffset, phase.inputLeading, weight, bias,
-                         output + phase.outputOffset, phase.outputLeading, room);
+    const ResidueClass residue = residueOf(frames, kW, dW, i);
+    THNN_(matrix_affine)(state, residue.count, frames->outputSize, residue.window,
+                         input + residue.inputOffset, residue.inputLeading, weight, bias,
+                         output + residue.outputOffset, residue.outputLeading, room);
   }
 }
 
@@ -129,11 +129,11 @@ static void spreadSample(THNNState *state, const THNNFrames *frames, int64_t kW,
 {
   THNN_(simd).pointwise.fill(frames->inputFrames * frames->inputSize, 0, gradInput);
   for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
-    const Phase phase = phaseOf(frames, kW, dW, i);
-    const Matrix w = {weight, phase.window, false};
-    const Matrix g = {gradOutput + phase.outputOffset, phase.outputLeading, false};
-    THNN_(matrix_multiplyInto)(state, phase.window, phase.count, frames->outputSize, 1, w, g, 1,
-                               gradInput + phase.inputOffset, phase.inputLeading, room);
+    const ResidueClass residue = residueOf(frames, kW, dW, i);
+    const Matrix w = {weight, residue.window, false};
+    const Matrix g = {gradOutput + residue.outputOffset, residue.outputLeading, false};
+    THNN_(matrix_multiplyInto)(state, residue.window, residue.count, frames->outputSize, 1, w, g, 1,
+                               gradInput + residue.inputOffset, residue.inputLeading, room);
   }
 }
 
@@ -159,19 +159,19 @@ static void correlateWindows(const THNNState *state, const THNNFrames *frames, i
 }
 
 /* Computes the same for a larger gradWeight, for which gemm is faster. */
-static void correlatePhases(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
-                            const real *input, const real *gradOutput, real scale, real *gradWeight,
-                            THNNRoom room)
+static void correlateResidues(THNNState *state, const THNNFrames *frames, int64_t kW, int64_t dW,
+                              const real *input, const real *gradOutput, real scale,
+                              real *gradWeight, THNNRoom room)
 {
   for (int64_t sample = 0; sample < frames->batch; sample++) {
     const real *x = input + sample * frames->inputFrames * frames->inputSize;
     const real *g = gradOutput + sample * frames->gradientFrames * frames->outputSize;
     for (int64_t i = 0; i < periodOf(kW, dW) && i < frames->outputFrames; i++) {
-      const Phase phase = phaseOf(frames, kW, dW, i);
-      const Matrix windows = {x + phase.inputOffset, phase.inputLeading, false};
-      const Matrix gradients = {g + phase.outputOffset, phase.outputLeading, true};
-      THNN_(matrix_multiply)(state, phase.window, frames->outputSize, phase.count, scale, windows,
-                             gradients, 1, gradWeight, room);
+      const ResidueClass residue = residueOf(frames, kW, dW, i);
+      const Matrix windows = {x + residue.inputOffset, residue.inputLeading, false};
+      const Matrix gradients = {g + residue.outputOffset, residue.outputLeading, true};
+      THNN_(matrix_multiply)(state, residue.window, frames->outputSize, residue.count, scale,
+                             windows, gradients, 1, gradWeight, room);
     }
   }
 }
@@ -209,8 +209,8 @@ static size_t maximumBytes(size_t a, size_t b)
 }
 
 /* Returns the room for a product of `count` windows of `window` reals. */
-typedef THNNRoom RoomOfPhase(const THNNState *state, const THNNFrames *frames, int64_t window,
-                             int64_t count);
+typedef THNNRoom RoomOfResidue(const THNNState *state, const THNNFrames *frames, int64_t window,
+                               int64_t count);
 
 static THNNRoom convolvingRoom(const THNNState *state, const THNNFrames *frames, int64_t window,
                                int64_t count)
@@ -231,13 +231,14 @@ static THNNRoom correlatingRoom(const THNNState *state, const THNNFrames *frames
 }
 
 /* The room for any residue class: the first ones can have one frame more than the last ones. */
-static THNNRoom roomOfPhases(RoomOfPhase *room, const THNNState *state, const THNNFrames *frames,
-                             int64_t kW, int64_t dW)
+static THNNRoom roomOfResidues(RoomOfResidue *room, const THNNState *state,
+                               const THNNFrames *frames, int64_t kW, int64_t dW)
 {
   const int64_t last = minimum(periodOf(kW, dW), frames->outputFrames) - 1;
   const int64_t window = kW * frames->inputSize;
-  return THNN_(matrix_largerRoom)(room(state, frames, window, phaseOf(frames, kW, dW, 0).count),
-                                  room(state, frames, window, phaseOf(frames, kW, dW, last).count));
+  return THNN_(matrix_largerRoom)(
+      room(state, frames, window, residueOf(frames, kW, dW, 0).count),
+      room(state, frames, window, residueOf(frames, kW, dW, last).count));
 }
 
 /* The room for convolveSample; the branches correspond to its branches. */
@@ -250,7 +251,7 @@ static THNNRoom roomOfSample(const THNNState *state, const THNNFrames *frames, i
   if (simdFor(state)->panels.packs && periodOf(kW, dW) > 1)
     return THNN_(panelProducts_addRoom)(state, frames->outputSize, frames->outputFrames, window,
                                         true, false, 1);
-  return roomOfPhases(convolvingRoom, state, frames, kW, dW);
+  return roomOfResidues(convolvingRoom, state, frames, kW, dW);
 }
 
 /* How samples are computed: by several threads, each with room of its own, or one after the
@@ -357,7 +358,7 @@ void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *inpu
   TemporalWinograd winograd;
   const size_t bytes = prepareWinograd(state, &frames, kW, dW, true, &winograd);
   const Sharing sharing =
-      shareSamples(state, &frames, kW, roomOfPhases(spreadingRoom, state, &frames, kW, dW));
+      shareSamples(state, &frames, kW, roomOfResidues(spreadingRoom, state, &frames, kW, dW));
   THNNBuffer *scratch = THNN_planScratch(&plan, maximumBytes(bytes, sharingBytes(&sharing)));
   THNN_planAcquire(&plan);
 
@@ -387,7 +388,7 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
   const THNNRoom room =
       windows ? THNN_(panelProducts_addRoom)(state, kW * frames.inputSize, frames.outputSize,
                                              frames.outputFrames, false, true, frames.batch)
-              : roomOfPhases(correlatingRoom, state, &frames, kW, dW);
+              : roomOfResidues(correlatingRoom, state, &frames, kW, dW);
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
@@ -395,8 +396,8 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
     correlateWindows(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
                      THNN_roomIn(room, scratch));
   else
-    correlatePhases(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
-                    THNN_roomIn(room, scratch));
+    correlateResidues(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
+                      THNN_roomIn(room, scratch));
   for (int64_t sample = 0; sample < frames.batch; sample++)
     THNN_(matrix_addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
                             (const real *)from->data +

@@ -21,7 +21,7 @@ const int64_t USUAL_CACHE_BYTES = 4 << 20; /* where the device does not report i
 
 /* A residue class of windows: in each sample, `count` windows, every period-th beginning with
  * number `first`. */
-struct Phase {
+struct ResidueClass {
   int64_t first, count;
 };
 
@@ -35,19 +35,23 @@ struct Frames : THNNFrames {
         period((kW + dW - 1) / dW)
   {
   }
-  int64_t phases() const { return minimum(period, outputFrames); }
-  Phase phase(int64_t first) const { return {first, (outputFrames - first + period - 1) / period}; }
-  /* The windows of a residue class as rows, in an array with the input's shape. */
-  template <typename T> THCMatrix<T> windows(const Phase &phase, T *input) const
+  int64_t residues() const { return minimum(period, outputFrames); }
+  ResidueClass residue(int64_t first) const
   {
-    return THC_matrix(input + phase.first * stride, period * stride, false,
+    return {first, (outputFrames - first + period - 1) / period};
+  }
+  /* The windows of a residue class as rows, in an array with the input's shape. */
+  template <typename T> THCMatrix<T> windows(const ResidueClass &residue, T *input) const
+  {
+    return THC_matrix(input + residue.first * stride, period * stride, false,
                       inputFrames * inputSize);
   }
   /* The results of a residue class as rows, in an array of `frames` output frames for each
    * sample. */
-  template <typename T> THCMatrix<T> results(const Phase &phase, T *output, int64_t frames) const
+  template <typename T>
+  THCMatrix<T> results(const ResidueClass &residue, T *output, int64_t frames) const
   {
-    return THC_matrix(output + phase.first * outputSize, period * outputSize, false,
+    return THC_matrix(output + residue.first * outputSize, period * outputSize, false,
                       frames * outputSize);
   }
 };
@@ -148,11 +152,11 @@ void THCUNN_(TemporalConvolution_updateOutput)(THCState *state, THCTensor *input
   real *y = THC_pointer<real>(out);
   const Bias fill = {THCDivisor<int64_t>(frames.outputSize), THC_pointer<const real>(start)};
   THC_apply(&plan, function, frames.batch * frames.outputFrames * frames.outputSize, fill, y);
-  for (int64_t i = 0; i < frames.phases(); i++) {
-    const Phase phase = frames.phase(i);
-    THC_multiply(&plan, frames.batch, phase.count, frames.outputSize, frames.window, real(1),
-                 frames.windows(phase, x), THC_matrix(w, frames.window, true), real(1),
-                 frames.results(phase, y, frames.outputFrames));
+  for (int64_t i = 0; i < frames.residues(); i++) {
+    const ResidueClass residue = frames.residue(i);
+    THC_multiply(&plan, frames.batch, residue.count, frames.outputSize, frames.window, real(1),
+                 frames.windows(residue, x), THC_matrix(w, frames.window, true), real(1),
+                 frames.results(residue, y, frames.outputFrames));
   }
   THC_planRelease(&plan);
 }
@@ -179,11 +183,11 @@ void THCUNN_(TemporalConvolution_updateGradInput)(THCState *state, THCTensor *in
   const real *g = THC_pointer<const real>(from), *w = THC_pointer<const real>(matrix);
   real *x = THC_pointer<real>(to);
   THC_apply(&plan, function, frames.batch * frames.inputFrames * frames.inputSize, Zero(), x);
-  for (int64_t i = 0; i < frames.phases(); i++) {
-    const Phase phase = frames.phase(i);
-    THC_multiply(&plan, frames.batch, phase.count, frames.window, frames.outputSize, real(1),
-                 frames.results(phase, g, frames.gradientFrames), THC_matrix(w, frames.window),
-                 real(1), frames.windows(phase, x));
+  for (int64_t i = 0; i < frames.residues(); i++) {
+    const ResidueClass residue = frames.residue(i);
+    THC_multiply(&plan, frames.batch, residue.count, frames.window, frames.outputSize, real(1),
+                 frames.results(residue, g, frames.gradientFrames), THC_matrix(w, frames.window),
+                 real(1), frames.windows(residue, x));
   }
   THC_planRelease(&plan);
 }

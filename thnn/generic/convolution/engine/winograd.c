@@ -153,10 +153,10 @@ static int64_t listSegments(const WinogradWorker *worker, int64_t first, int64_t
   int64_t segments = 0;
   for (; first < end; first += segment[segments++].tiles) {
     const int64_t line = first / grid->columns, column = first % grid->columns;
-    const int64_t row = line % grid->rows, phase = line / grid->rows % grid->phases;
-    const int64_t slice = line / grid->rows / grid->phases;
+    const int64_t row = line % grid->rows, residue = line / grid->rows % grid->residues;
+    const int64_t slice = line / grid->rows / grid->residues;
     Segment *next = &segment[segments];
-    *next = segmentAt(&worker->g, grid, slice, phase, row, column);
+    *next = segmentAt(&worker->g, grid, slice, residue, row, column);
     next->tiles = minimum(grid->columns - column, end - first);
     next->below = segments > 0 && row > 0 && next[-1].column == next->column;
   }

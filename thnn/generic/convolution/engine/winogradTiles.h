@@ -7,14 +7,15 @@
 #include "generic/convolution/engine/algorithm.h"
 
 /* The tiles that cover the positions of a slice. Dilated taps see one residue class of its rows and
- * columns: the rows of one class make a phase, whose tiles are side by side as TileRow says. */
+ * columns. The rows of each class have tiles of their own, which are side by side as TileRow
+ * says. */
 typedef struct TileGrid {
   const SimdTiles *tiles; /* their size and transforms */
-  int64_t phases;
-  int64_t rows, columns; /* rows and columns of tiles in a phase */
+  int64_t residues;
+  int64_t rows, columns; /* rows and columns of tiles in a residue class of rows */
 } TileGrid;
 
-/* Tiles side by side in a phase of one slice. */
+/* Tiles side by side in one residue class of the rows of a slice. */
 typedef struct Segment {
   int64_t sample, depth;
   int64_t row, column; /* the first tile's first position in the slice */
@@ -69,7 +70,7 @@ static inline TileGrid tileGrid(const THNNConvolution *geometry, const SimdTiles
   const int64_t *dilation = geometry->dilation, *size = geometry->output;
   const int64_t side = tiles->side;
   return (TileGrid){.tiles = tiles,
-                    .phases = minimum(dilation[1], size[1]),
+                    .residues = minimum(dilation[1], size[1]),
                     .rows = divideUp(size[1], side * dilation[1]),
                     .columns = dilation[2] * divideUp(size[2], side * dilation[2])};
 }
@@ -83,16 +84,16 @@ static inline double movedRows(const TileGrid *grid, int64_t dilation)
   return dilation > free ? (double)divideUp(grid->columns, dilation) : 0;
 }
 
-/* The segment that begins with tile number `column` of row `row` of a phase, without its length,
- * which the caller sets. `slice` is the number of the slice in the batch. */
+/* The segment that begins with tile number `column` of row `row` of a residue class, without its
+ * length, which the caller sets. `slice` is the number of the slice in the batch. */
 static inline Segment segmentAt(const THNNConvolution *g, const TileGrid *grid, int64_t slice,
-                                int64_t phase, int64_t row, int64_t column)
+                                int64_t residue, int64_t row, int64_t column)
 {
   const int64_t side = grid->tiles->side;
   const int64_t *dilation = g->dilation;
   return (Segment){.sample = slice / g->output[0],
                    .depth = slice % g->output[0],
-                   .row = phase + row * side * dilation[1],
+                   .row = residue + row * side * dilation[1],
                    .column = column + column / dilation[2] * dilation[2] * (side - 1),
                    .place = column % dilation[2]};
 }

@@ -4,7 +4,7 @@
  * multiplied and summed up over the tiles of all samples:
  *
  *   sums[coefficient][slice][map plane] = elements[coefficient][slice][tile] *
- *                                    gradients[coefficient][tile][map plane]
+ *                                         gradients[coefficient][tile][map plane]
  *
  * With 3x3 taps, this takes 16 products where the definition has 36 for tiles of 2x2, and 36 where
  * it has 144 for tiles of 4x4. A last transform of the sums makes the gradients of the weights
@@ -95,7 +95,7 @@ static Panel panelOfMap(const WinogradWeightWorker *worker, int64_t index)
 
 static int64_t segmentCount(const WinogradWeightWorker *worker)
 {
-  return worker->g.batch * worker->g.output[0] * worker->grid.phases * worker->pieces *
+  return worker->g.batch * worker->g.output[0] * worker->grid.residues * worker->pieces *
          worker->grid.rows;
 }
 
@@ -282,11 +282,11 @@ static void listSegments(const WinogradWeightWorker *worker, int64_t first, int6
   const TileGrid *grid = &worker->grid;
   for (int64_t index = first; index < end; index++) {
     const int64_t row = index % grid->rows, place = index / grid->rows;
-    const int64_t piece = place % worker->pieces, phase = place / worker->pieces % grid->phases;
-    const int64_t slice = place / worker->pieces / grid->phases;
+    const int64_t piece = place % worker->pieces, residue = place / worker->pieces % grid->residues;
+    const int64_t slice = place / worker->pieces / grid->residues;
     const int64_t column = grid->columns * piece / worker->pieces;
     Segment *segment = &worker->segment[index - first];
-    *segment = segmentAt(&worker->g, grid, slice, phase, row, column);
+    *segment = segmentAt(&worker->g, grid, slice, residue, row, column);
     segment->tiles = grid->columns * (piece + 1) / worker->pieces - column;
     segment->below = index > first && row > 0;
   }

@@ -143,7 +143,7 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
 /* The number of rows of tiles, and of tiles, in all samples. */
 static inline int64_t allRows(const WinogradWorker *worker)
 {
-  return worker->g.batch * worker->g.output[0] * worker->grid.phases * worker->grid.rows;
+  return worker->g.batch * worker->g.output[0] * worker->grid.residues * worker->grid.rows;
 }
 
 static inline int64_t allTiles(const WinogradWorker *worker)

@@ -120,9 +120,9 @@ typedef struct Gather {
   Joins joins;
   bool toImage;
   Layout layout;
-  int64_t phases[2]; /* residue classes of result rows and columns, a pass for each */
-  int64_t bands;     /* rows of tiles per pass */
-  int64_t mostTaps;  /* the most taps of a residue class */
+  int64_t residues[2]; /* residue classes of result rows and columns, a pass for each */
+  int64_t bands;       /* rows of tiles per pass */
+  int64_t mostTaps;    /* the most taps of a residue class */
   int threads;
   size_t threadBytes;
 } Gather;
@@ -136,7 +136,7 @@ typedef struct GatherAreas {
 
 static GatherAreas layOutGather(const Gather *gather, Scratch *scratch)
 {
-  const int64_t sumTiles = gather->phases[WIDTH] == 2 ? 2 : 1;
+  const int64_t sumTiles = gather->residues[WIDTH] == 2 ? 2 : 1;
   GatherAreas areas;
   areas.source = THNN_take(scratch, gather->layout.sourceElements, sizeof(real));
   areas.sums = THNN_take(scratch, sumTiles * gather->layout.sumElements, sizeof(real));
@@ -145,10 +145,10 @@ static GatherAreas layOutGather(const Gather *gather, Scratch *scratch)
   return areas;
 }
 
-static Axis gatherAxis(const Gather *gather, int axis, int64_t phase)
+static Axis gatherAxis(const Gather *gather, int axis, int64_t residue)
 {
   const THNNConvolution *g = &gather->joins.shape->geometry;
-  return gather->toImage ? backwardAxis(g, axis, phase) : forwardAxis(g, axis);
+  return gather->toImage ? backwardAxis(g, axis, residue) : forwardAxis(g, axis);
 }
 
 /* The cost of all connections together, for THNN_threads. */
@@ -167,7 +167,7 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   int64_t results[2], taps[2], spans[2], stride[2];
   for (int axis = 0; axis < 2; axis++) {
     const int d = axis + 1;
-    gather.phases[axis] = toImage ? minimum(g->stride[d], g->input[d]) : 1;
+    gather.residues[axis] = toImage ? minimum(g->stride[d], g->input[d]) : 1;
     results[axis] = toImage ? divideUp(g->input[d], g->stride[d]) : g->output[d];
     taps[axis] = toImage ? divideUp(g->kernel[d], g->stride[d]) : g->kernel[d];
     spans[axis] = THNN_extent(taps[axis], g->dilation[d]);
@@ -182,7 +182,7 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   gather.threadBytes = needed.used;
   const int64_t planes = g->batch * sideOf(joins, toImage).planes;
   gather.threads =
-      THNN_threads(state, planes * gather.phases[HEIGHT] * gather.bands, operationsOf(joins));
+      THNN_threads(state, planes * gather.residues[HEIGHT] * gather.bands, operationsOf(joins));
   return gather;
 }
 
@@ -255,34 +255,34 @@ static bool isDirect(const Gather *gather, const Target *target)
 {
   const Side to = sideOf(gather->joins.shape, gather->toImage);
   return isWide(gather) && !gather->joins.table && target->plane < to.named &&
-         gather->phases[HEIGHT] == 1 && gather->phases[WIDTH] == 1 &&
+         gather->residues[HEIGHT] == 1 && gather->residues[WIDTH] == 1 &&
          gather->joins.shape->geometry.kernel[1] > 0 &&
          candidatesOf(&gather->joins, target->plane, gather->toImage).count == 1;
 }
 
 /* Computes one row of tiles of a result plane, for one residue class of rows. */
-static void gatherBand(const Gather *gather, const Target *target, int64_t phase, int64_t band)
+static void gatherBand(const Gather *gather, const Target *target, int64_t residue, int64_t band)
 {
   const Layout *layout = &gather->layout;
   const int64_t width = sideOf(gather->joins.shape, gather->toImage).width;
-  const Axis y = gatherAxis(gather, HEIGHT, phase);
-  const int64_t row = band * layout->rows, phases = gather->phases[WIDTH];
+  const Axis y = gatherAxis(gather, HEIGHT, residue);
+  const int64_t row = band * layout->rows, residues = gather->residues[WIDTH];
   real *sums = target->areas.sums, *second = sums + layout->sumElements;
   const bool direct = isDirect(gather, target);
   const int64_t columns = gatherAxis(gather, WIDTH, 0).results; /* no class has more */
   for (int64_t column = 0; row < y.results && column < columns; column += layout->columns)
-    for (int64_t xPhase = 0; xPhase < phases; xPhase++) {
-      const Axis x = gatherAxis(gather, WIDTH, xPhase);
+    for (int64_t xResidue = 0; xResidue < residues; xResidue++) {
+      const Axis x = gatherAxis(gather, WIDTH, xResidue);
       const Tile tile = tileAt(layout, &y, &x, row, column);
-      if (tile.columns <= 0 && !(phases == 2 && xPhase == 1))
+      if (tile.columns <= 0 && !(residues == 2 && xResidue == 1))
         continue;
       if (direct) {
         sumTile(gather, target, &y, &x, &tile, placeOf(&y, &x, &tile, width, target->result),
                 width);
-      } else if (phases == 2) {
+      } else if (residues == 2) {
         if (tile.columns > 0)
-          sumTile(gather, target, &y, &x, &tile, xPhase ? second : sums, layout->pitch);
-        if (xPhase == 0)
+          sumTile(gather, target, &y, &x, &tile, xResidue ? second : sums, layout->pitch);
+        if (xResidue == 0)
           continue;
         const Axis even = gatherAxis(gather, WIDTH, 0);
         const Tile both = tileAt(layout, &y, &even, row, column);
@@ -301,7 +301,7 @@ static void gatherAll(const Gather *gather, const real *source, const real *weig
 {
   const THNNPlaneJoins *joins = gather->joins.shape;
   const Side to = sideOf(joins, gather->toImage);
-  const int64_t bands = gather->phases[HEIGHT] * gather->bands;
+  const int64_t bands = gather->residues[HEIGHT] * gather->bands;
 #pragma omp parallel for num_threads(gather->threads) schedule(static)
   for (int64_t i = 0; i < joins->geometry.batch * to.planes * bands; i++) {
     const int64_t plane = i / bands % to.planes, band = i % bands;

@@ -10,17 +10,17 @@ Layout THNN_(planeTiles_layOut)(const int64_t *results, const int64_t *spans, co
   Layout layout;
   int64_t more[2]; /* rows or columns of a class, beyond those of the results */
   for (int axis = 0; axis < 2; axis++) {
-    layout.phases[axis] = minimum(stride[axis], spans[axis]);
+    layout.residues[axis] = minimum(stride[axis], spans[axis]);
     more[axis] = (spans[axis] - 1) / stride[axis];
   }
-  const int64_t room = TILE_ELEMENTS / (layout.phases[HEIGHT] * layout.phases[WIDTH]);
+  const int64_t room = TILE_ELEMENTS / (layout.residues[HEIGHT] * layout.residues[WIDTH]);
   const int64_t widest = minimum(TILE_WIDTH, room / (more[HEIGHT] + 1) - more[WIDTH]);
   layout.columns = maximum(1, minimum(results[WIDTH], widest));
   layout.pitch = layout.columns + more[WIDTH];
   layout.rows = maximum(1, minimum(results[HEIGHT], room / layout.pitch - more[HEIGHT]));
   layout.lines = layout.rows + more[HEIGHT];
   layout.sourceElements =
-      layout.phases[HEIGHT] * layout.phases[WIDTH] * layout.lines * layout.pitch + SLACK;
+      layout.residues[HEIGHT] * layout.residues[WIDTH] * layout.lines * layout.pitch + SLACK;
   layout.sumElements = layout.rows * layout.pitch + SLACK;
   return layout;
 }
@@ -31,8 +31,8 @@ void THNN_(planeTiles_listShifts)(const Layout *layout, const Axis *y, const Axi
   for (int64_t a = 0; a < y->taps; a++)
     for (int64_t b = 0; b < x->taps; b++) {
       const int64_t row = a * y->apart, column = b * x->apart;
-      const int64_t phase = row % y->stride * layout->phases[WIDTH] + column % x->stride;
-      *shifts++ = (phase * layout->lines + row / y->stride) * layout->pitch + column / x->stride;
+      const int64_t residue = row % y->stride * layout->residues[WIDTH] + column % x->stride;
+      *shifts++ = (residue * layout->lines + row / y->stride) * layout->pitch + column / x->stride;
     }
 }
 
@@ -57,13 +57,13 @@ void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, 
 {
   const int64_t lines = tile->rows + (spanOf(y) - 1) / y->stride;
   const int64_t n = tile->columns + (spanOf(x) - 1) / x->stride;
-  for (int64_t i = 0; i < layout->phases[HEIGHT]; i++) {
+  for (int64_t i = 0; i < layout->residues[HEIGHT]; i++) {
     const int64_t top = y->start + tile->row * y->stride + i;
     const THNNRange down = insideOf(y, top, lines);
-    for (int64_t j = 0; j < layout->phases[WIDTH]; j++) {
+    for (int64_t j = 0; j < layout->residues[WIDTH]; j++) {
       const int64_t left = x->start + tile->column * x->stride + j;
       const THNNRange across = insideOf(x, left, n);
-      real *to = source + (i * layout->phases[WIDTH] + j) * layout->lines * layout->pitch;
+      real *to = source + (i * layout->residues[WIDTH] + j) * layout->lines * layout->pitch;
       clearLines(down.begin, n, to, layout->pitch);
       if (down.end > down.begin) {
         const int64_t count = across.end - across.begin;

@@ -14,7 +14,7 @@ enum { SLACK = 64 / sizeof(real) };
 /* The layout of tiles in scratch. */
 typedef struct Layout {
   int64_t rows, columns; /* results of the largest tile */
-  int64_t phases[2];     /* residue classes of source rows and columns */
+  int64_t residues[2];   /* residue classes of source rows and columns */
   int64_t lines, pitch;  /* rows of a class; elements from row to row, also of the sums */
   int64_t sourceElements, sumElements;
 } Layout;

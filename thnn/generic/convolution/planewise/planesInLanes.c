@@ -43,10 +43,10 @@ static bool toImage(const PlanesInLanes *d)
   return d->part == THNN_CONVOLUTION_BACKWARD_DATA;
 }
 
-static Axis axisOf(const PlanesInLanes *d, int axis, int64_t phase)
+static Axis axisOf(const PlanesInLanes *d, int axis, int64_t residue)
 {
   const THNNConvolution *g = &d->joins->geometry;
-  return toImage(d) ? backwardAxis(g, axis, phase) : forwardAxis(g, axis);
+  return toImage(d) ? backwardAxis(g, axis, residue) : forwardAxis(g, axis);
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -54,12 +54,12 @@ static Axis axisOf(const PlanesInLanes *d, int axis, int64_t phase)
 static void measureAxis(PlanesInLanes *d, int axis)
 {
   const THNNConvolution *g = &d->joins->geometry;
-  d->phases[axis] = toImage(d) ? minimum(g->stride[axis + 1], g->input[axis + 1]) : 1;
+  d->residues[axis] = toImage(d) ? minimum(g->stride[axis + 1], g->input[axis + 1]) : 1;
   d->sourceStep[axis] = toImage(d) ? 1 : g->stride[axis + 1];
   int64_t high = INT64_MIN;
   d->low[axis] = INT64_MAX;
-  for (int64_t phase = 0; phase < d->phases[axis]; phase++) {
-    const Axis along = axisOf(d, axis, phase);
+  for (int64_t residue = 0; residue < d->residues[axis]; residue++) {
+    const Axis along = axisOf(d, axis, residue);
     if (along.taps == 0)
       continue;
     d->low[axis] = minimum(d->low[axis], along.start);
@@ -245,8 +245,8 @@ static int64_t listTaps(const PlanesInLanes *d, const Axis *y, const Axis *x, in
 static void listAllTaps(const PlanesInLanes *d, const Shared *shared)
 {
   int64_t *offsets = shared->offsets, *factorAt = shared->factorAt;
-  for (int64_t i = 0; i < d->phases[HEIGHT]; i++)
-    for (int64_t j = 0; j < d->phases[WIDTH]; j++) {
+  for (int64_t i = 0; i < d->residues[HEIGHT]; i++)
+    for (int64_t j = 0; j < d->residues[WIDTH]; j++) {
       const Axis y = axisOf(d, HEIGHT, i), x = axisOf(d, WIDTH, j);
       const int64_t taps = listTaps(d, &y, &x, offsets, factorAt);
       offsets += taps, factorAt += taps;
@@ -286,8 +286,8 @@ static void sumBand(const Gather *gather, const Task *task, int64_t multiple, co
   const PlanesInLanes *d = gather->depthwise;
   const int64_t width = resultWidth(d), step = toImage(d) ? d->joins->geometry.stride[1] : 1;
   const int64_t *offsets = gather->shared.offsets, *factorAt = gather->shared.factorAt;
-  for (int64_t i = 0; i < d->phases[HEIGHT]; i++)
-    for (int64_t j = 0; j < d->phases[WIDTH]; j++) {
+  for (int64_t i = 0; i < d->residues[HEIGHT]; i++)
+    for (int64_t j = 0; j < d->residues[WIDTH]; j++) {
       const Axis y = axisOf(d, HEIGHT, i), x = axisOf(d, WIDTH, j);
       const PlaneSums sums = {.rows = minimum(task->units, y.results - task->unit),
                               .n = x.results,

@@ -14,7 +14,7 @@ typedef struct PlanesInLanes {
   const THNNPlaneJoins *joins;
   THNNConvolutionPart part;
   int64_t blocks;            /* blocks of image planes, which have a lane each */
-  int64_t phases[2];         /* residue classes of results along an axis */
+  int64_t residues[2];       /* residue classes of results along an axis */
   int64_t units, bandUnits;  /* units of a plane, and of a band */
   int64_t low[2], extent[2]; /* source rows or columns that unit 0 sees through all classes: the
                               * first one, and their number */
