@@ -82,21 +82,21 @@ static void readWeight(const THNNConvolutionArguments *a, THNNConvolution *geome
   THNN_dropUnusedDilation(geometry);
 }
 
-/* The size of the module's output in one dimension, whose input has size `near`. Kernel, dilation
- * and padding are ints, whose products fit into 64 bits. A size can be anything (a tensor that
- * repeats its elements needs little memory), so its product with the stride is checked. */
-static int64_t farSize(const THNNConvolutionArguments *a, const THNNConvolution *g, int dimension,
-                       int64_t near)
+/* The size of the module's output in one dimension, in which its input has size `input`. Kernel,
+ * dilation and padding are ints, whose products fit into 64 bits. A size can be anything (a tensor
+ * that repeats its elements needs little memory), so its product with the stride is checked. */
+static int64_t outputSize(const THNNConvolutionArguments *a, const THNNConvolution *g,
+                          int dimension, int64_t input)
 {
   const int d = dimension + 3 - a->nDimension;
   const int64_t reach = THNN_extent(g->kernel[d], g->dilation[d]);
-  const int64_t painted[] = {near, g->stride[d]};
+  const int64_t painted[] = {input, g->stride[d]};
   if (THNN_product(2, painted) < 0)
     THNN_rejectShape(a->function, a->input, "a size that the stride %lld leaves representable",
                      (long long)g->stride[d]);
   if (a->transposed)
-    return (near - 1) * g->stride[d] - 2 * g->pad[d] + reach + a->adjustment[dimension].value;
-  const int64_t room = near + 2 * g->pad[d] - reach;
+    return (input - 1) * g->stride[d] - 2 * g->pad[d] + reach + a->adjustment[dimension].value;
+  const int64_t room = input + 2 * g->pad[d] - reach;
   return room < 0 ? 0 : room / g->stride[d] + 1;
 }
 
@@ -169,17 +169,18 @@ THNNConvolution THNN_convolutionCheck(const THNNConvolutionArguments *a)
   if (batched)
     geometry.batch = a->input.size[0];
 
-  int64_t *near = a->transposed ? geometry.output : geometry.input;
-  int64_t *far = a->transposed ? geometry.input : geometry.output;
+  /* The module's own input and output. */
+  int64_t *input = a->transposed ? geometry.output : geometry.input;
+  int64_t *output = a->transposed ? geometry.input : geometry.output;
   bool small = false;
   for (int i = 0; i < a->nDimension; i++) {
     const int d = i + 3 - a->nDimension;
-    near[d] = a->input.size[batched + 1 + i];
-    far[d] = farSize(a, &geometry, i, near[d]);
-    small |= far[d] < 1;
+    input[d] = a->input.size[batched + 1 + i];
+    output[d] = outputSize(a, &geometry, i, input[d]);
+    small |= output[d] < 1;
   }
   if (small)
-    rejectSmall(a, far + 3 - a->nDimension);
+    rejectSmall(a, output + 3 - a->nDimension);
   if (a->gradOutput.nDimension != THNN_NOT_PRESENT)
     checkGradOutput(a, &geometry, batched);
   else
@@ -284,7 +285,7 @@ static void readSide(const THNNGroupedArguments *a, THNNGroups *groups, bool ima
 }
 
 /* Rejects a size of a transposed convolution's output that its input cannot lead to. */
-static void checkFarSize(const THNNGroupedArguments *a, const THNNGroups *groups, int d)
+static void checkImageSize(const THNNGroupedArguments *a, const THNNGroups *groups, int d)
 {
   const THNNConvolution *g = &groups->geometry;
   const int64_t painted[] = {g->output[d], g->stride[d]};
@@ -352,7 +353,7 @@ THNNGroups THNN_groupedCheck(const THNNGroupedArguments *a)
   bool small = false;
   for (int d = 3 - groups.nDimension; d < 3; d++) {
     if (a->transposed)
-      checkFarSize(a, &groups, d);
+      checkImageSize(a, &groups, d);
     else
       small |= !setMapSize(a, &groups, d);
   }
