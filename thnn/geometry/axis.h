@@ -1,8 +1,8 @@
 /* One dimension of a convolution between single planes, as a pass from a source to results: from
  * the image to the map, or from the map to the image in one pass per residue class of the
  * stride. */
-#ifndef THNN_PLANE_AXIS_H
-#define THNN_PLANE_AXIS_H
+#ifndef THNN_GEOMETRY_AXIS_H
+#define THNN_GEOMETRY_AXIS_H
 
 #include "geometry/convolution.h"
 #include "geometry/inside.h"

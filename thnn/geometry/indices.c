@@ -84,9 +84,9 @@ THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, i
 {
   const THNNConvolution *g = pooled->context;
   const int64_t start = position * g->stride[dimension] - g->pad[dimension];
-  const int64_t dilation = g->dilation[dimension], behind = g->input[dimension] - 1 - start;
+  const int64_t dilation = g->dilation[dimension], toLast = g->input[dimension] - 1 - start;
   const int64_t least = start < 0 ? (dilation - 1 - start) / dilation : 0;
-  const int64_t most = behind < 0 ? -1 : behind / dilation;
+  const int64_t most = toLast < 0 ? -1 : toLast / dilation;
   const int shift = dimension * THNN_TAP_BITS;
   THNNIndexWindow window = {.start = start, .limit = {(uint32_t)THNN_LAST_TAP << shift, 0}};
   for (int d = dimension + 1; d < 3; d++)

@@ -1,8 +1,8 @@
 /* Index tensors of pooling modules: which element of an input plane each element of the output came
  * from. They are checked before anything is changed, and decoded piece by piece as they are
  * used. */
-#ifndef THNN_POOLED_INDICES_H
-#define THNN_POOLED_INDICES_H
+#ifndef THNN_GEOMETRY_INDICES_H
+#define THNN_GEOMETRY_INDICES_H
 
 #include <stdbool.h>
 #include <stdint.h>

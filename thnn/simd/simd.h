@@ -7,8 +7,8 @@
  * to the source beside it; to add a topic, also a member here and a row to dispatch.c. Unless a
  * comment says otherwise, two pointers of one call are equal or their ranges do not overlap,
  * nothing needs alignment beyond the real's own, and n may be 0. */
-#ifndef THNN_SIMD_LOOPS_H
-#define THNN_SIMD_LOOPS_H
+#ifndef THNN_SIMD_SIMD_H
+#define THNN_SIMD_SIMD_H
 
 #include "simd/kernels/dots.h"
 #include "simd/kernels/outerProducts.h"

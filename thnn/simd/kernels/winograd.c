@@ -11,11 +11,11 @@ enum {
   MOST_GROUPS_MORE = (MOST_SEEN - 1) / 2,
   /* Elements of each residue class that a line of dilated tiles sees, with room for whole
    * vectors. */
-  APART = (1 + MOST_GROUPS_MORE) * THNN_MOST_TILES + 2 * LANES
+  CLASS_ELEMENTS = (1 + MOST_GROUPS_MORE) * THNN_MOST_TILES + 2 * LANES
 };
 
 /* The elements of a line, separated by residue class. */
-typedef real SplitLine[MOST_SIDE][APART];
+typedef real SplitLine[MOST_SIDE][CLASS_ELEMENTS];
 
 /* Number of elements that a tile sees along a line. */
 #define seenBy(SIDE, TAPS) ((SIDE) + (TAPS) - 1)
@@ -111,7 +111,7 @@ INLINE void spreadLine(const TileRow *of, const int side, const int seen, const 
 
 /* Transforms a vector of tiles, of which the first is `tile`, from dilated columns that splitLine()
  * has separated. */
-INLINE void spreadSplit(const int side, const int seen, real (*split)[APART], int64_t tile,
+INLINE void spreadSplit(const int side, const int seen, real (*split)[CLASS_ELEMENTS], int64_t tile,
                         int64_t step, Vector *y)
 {
   Vector element[MOST_SEEN];
@@ -142,7 +142,7 @@ INLINE Group nextGroup(const TileRow *of, const int side, Group last)
  * first elements, which it overlaps, at split[k][i + columnStep] and so on. Whole vectors are
  * written, each over the end of the one before; a vector of zeros follows the last element. */
 INLINE void splitLine(const TileRow *of, const int side, const int seen, const real *plane,
-                      int64_t row, real (*split)[APART])
+                      int64_t row, real (*split)[CLASS_ELEMENTS])
 {
   const int64_t step = of->columnStep, count = of->tiles + (seen - 1) / side * step;
   const real *line = plane + row * of->width;
@@ -269,7 +269,7 @@ INLINE bool isZero(Vector sum)
 }
 
 /* Assembles a line of dilated columns from split[k], which holds result k of each tile. */
-INLINE void mergeLine(const TileRow *of, const int side, real (*split)[APART], real *line)
+INLINE void mergeLine(const TileRow *of, const int side, real (*split)[CLASS_ELEMENTS], real *line)
 {
   const int64_t step = of->columnStep;
   for (Group group = firstGroup(of); group.first < of->tiles; group = nextGroup(of, side, group)) {

@@ -16,11 +16,11 @@ typedef struct Sums {
 
 INLINE double totalOf(const Sums *sums)
 {
-  double lane[RUNNING];
+  double running[RUNNING];
 #pragma GCC unroll 8
   for (int p = 0; p < PARTS; p++)
-    *(Doubles *)(lane + p * WIDTH) = sums->part[p];
-  return addHalves(RUNNING, lane);
+    *(Doubles *)(running + p * WIDTH) = sums->part[p];
+  return addHalves(RUNNING, running);
 }
 
 INLINE Doubles loadAll(const real *x)

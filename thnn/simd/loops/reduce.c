@@ -7,51 +7,51 @@
 
 static double sum(int64_t n, const real *x)
 {
-  double lane[RUNNING_SUMS];
-  clearSums(lane);
+  double running[RUNNING_SUMS];
+  clearSums(running);
   int64_t i = 0;
   for (; i + RUNNING_SUMS <= n; i += RUNNING_SUMS)
 #pragma omp simd
     for (int l = 0; l < RUNNING_SUMS; l++)
-      lane[l] += x[i + l];
+      running[l] += x[i + l];
   for (int l = 0; i + l < n; l++)
-    lane[l] += x[i + l];
-  return addHalves(RUNNING_SUMS, lane);
+    running[l] += x[i + l];
+  return addHalves(RUNNING_SUMS, running);
 }
 
 static double dot(int64_t n, const real *x, const real *y)
 {
-  double lane[RUNNING_SUMS];
-  clearSums(lane);
+  double running[RUNNING_SUMS];
+  clearSums(running);
   int64_t i = 0;
   for (; i + RUNNING_SUMS <= n; i += RUNNING_SUMS)
 #pragma omp simd
     for (int l = 0; l < RUNNING_SUMS; l++)
-      lane[l] += (double)x[i + l] * y[i + l];
+      running[l] += (double)x[i + l] * y[i + l];
   for (int l = 0; i + l < n; l++)
-    lane[l] += (double)x[i + l] * y[i + l];
-  return addHalves(RUNNING_SUMS, lane);
+    running[l] += (double)x[i + l] * y[i + l];
+  return addHalves(RUNNING_SUMS, running);
 }
 
 static void sumOfColumns(int64_t n, int64_t count, int64_t apart, const real *x, double divisor,
                          real *sum)
 {
-  double lane[RUNNING_SUMS];
+  double running[RUNNING_SUMS];
   for (int64_t i = 0; i < n; i += RUNNING_SUMS) {
     const int64_t left = n - i;
-    clearSums(lane);
+    clearSums(running);
     if (left >= RUNNING_SUMS)
       for (int64_t r = 0; r < count; r++)
 #pragma omp simd
         for (int l = 0; l < RUNNING_SUMS; l++)
-          lane[l] += x[r * apart + i + l];
+          running[l] += x[r * apart + i + l];
     else
       for (int64_t r = 0; r < count; r++)
 #pragma omp simd
         for (int l = 0; l < (int)left; l++)
-          lane[l] += x[r * apart + i + l];
+          running[l] += x[r * apart + i + l];
     for (int l = 0; l < RUNNING_SUMS && l < left; l++)
-      sum[i + l] = (real)(lane[l] / divisor);
+      sum[i + l] = (real)(running[l] / divisor);
   }
 }
 
@@ -99,23 +99,23 @@ static void leastOfColumns(int64_t n, int64_t count, int64_t apart, const real *
     extremesOfColumns(true, false, n, count, apart, x, best, place);
 }
 
-/* Takes a row as a matrix of LANES columns, and the elements after its last whole row. */
+/* Takes a row as a matrix of COLUMNS columns, and the elements after its last whole row. */
 INLINE int64_t extreme(const bool least, int64_t n, const real *x)
 {
-  enum { LANES = 32 };
-  const int64_t rows = n / LANES;
-  real best[LANES];
-  int64_t place[LANES], found = 0;
+  enum { COLUMNS = 32 };
+  const int64_t rows = n / COLUMNS;
+  real best[COLUMNS];
+  int64_t place[COLUMNS], found = 0;
   if (rows > 0) {
-    extremesOfColumns(least, true, LANES, rows, LANES, x, best, place);
-    for (int l = 0; l < LANES; l++) {
-      const int64_t at = place[l] * LANES + l;
+    extremesOfColumns(least, true, COLUMNS, rows, COLUMNS, x, best, place);
+    for (int l = 0; l < COLUMNS; l++) {
+      const int64_t at = place[l] * COLUMNS + l;
       const bool isEqual = best[l] == x[found] || (best[l] != best[l] && x[found] != x[found]);
       if (isBetter(least, best[l], x[found]) || (isEqual && at < found))
         found = at;
     }
   }
-  for (int64_t i = rows * LANES; i < n; i++)
+  for (int64_t i = rows * COLUMNS; i < n; i++)
     if (isBetter(least, x[i], x[found]))
       found = i;
   return found;

@@ -29,53 +29,53 @@ static int64_t together(int64_t rows, int64_t channels)
 }
 
 /* A row whose length n is no multiple of RUNNING_SUMS ends in a block of RUNNING_SUMS elements that
- * overlaps the one before: lanes that have been summed up already count as 0. */
-INLINE double unlessSummed(int64_t n, int lane, real value)
+ * overlaps the one before: elements that have been summed up already count as 0. */
+INLINE double unlessSummed(int64_t n, int element, real value)
 {
-  return lane >= RUNNING_SUMS - (int)(n % RUNNING_SUMS) ? value : 0;
+  return element >= RUNNING_SUMS - (int)(n % RUNNING_SUMS) ? value : 0;
 }
 
 static real greatest(int64_t n, const real *x)
 {
-  real lane[RUNNING_SUMS];
+  real best[RUNNING_SUMS];
   for (int l = 0; l < RUNNING_SUMS; l++)
-    lane[l] = -(real)INFINITY;
+    best[l] = -(real)INFINITY;
   int64_t i = 0;
   for (; i + RUNNING_SUMS <= n; i += RUNNING_SUMS)
 #pragma omp simd
     for (int l = 0; l < RUNNING_SUMS; l++)
-      lane[l] = x[i + l] > lane[l] ? x[i + l] : lane[l];
+      best[l] = x[i + l] > best[l] ? x[i + l] : best[l];
   if (n < RUNNING_SUMS)
 #pragma omp simd
     for (int l = 0; l < n; l++)
-      lane[l] = x[l];
+      best[l] = x[l];
   else if (i < n)
 #pragma omp simd
     for (int l = 0; l < RUNNING_SUMS; l++)
-      lane[l] = x[n - RUNNING_SUMS + l] > lane[l] ? x[n - RUNNING_SUMS + l] : lane[l];
+      best[l] = x[n - RUNNING_SUMS + l] > best[l] ? x[n - RUNNING_SUMS + l] : best[l];
 #pragma GCC unroll 5
   for (int half = RUNNING_SUMS / 2; half > 0; half /= 2)
 #pragma omp simd
     for (int l = 0; l < half; l++)
-      lane[l] = lane[l + half] > lane[l] ? lane[l + half] : lane[l];
-  return lane[0];
+      best[l] = best[l + half] > best[l] ? best[l + half] : best[l];
+  return best[0];
 }
 
 /* The sum of e^(x - most); these powers are stored in y unless it is NULL, which is known at
  * compile time where this is called. */
 INLINE double exponentials(int64_t n, const real *x, real most, real *y)
 {
-  double lane[RUNNING_SUMS];
-  clearSums(lane);
+  double running[RUNNING_SUMS];
+  clearSums(running);
   if (n < RUNNING_SUMS) {
 #pragma omp simd
     for (int l = 0; l < n; l++) {
       const real e = realExpNegative(x[l] - most);
       if (y)
         y[l] = e;
-      lane[l] = e;
+      running[l] = e;
     }
-    return addHalves(RUNNING_SUMS, lane);
+    return addHalves(RUNNING_SUMS, running);
   }
   real last[RUNNING_SUMS]; /* computed before y, which may be x, is written */
   if (n % RUNNING_SUMS > 0)
@@ -88,16 +88,16 @@ INLINE double exponentials(int64_t n, const real *x, real most, real *y)
       const real e = realExpNegative(x[i + l] - most);
       if (y)
         y[i + l] = e;
-      lane[l] += e;
+      running[l] += e;
     }
   if (n % RUNNING_SUMS > 0) {
 #pragma omp simd
     for (int l = 0; l < RUNNING_SUMS; l++)
-      lane[l] += unlessSummed(n, l, last[l]);
+      running[l] += unlessSummed(n, l, last[l]);
     if (y)
       memcpy(y + n - RUNNING_SUMS, last, sizeof last);
   }
-  return addHalves(RUNNING_SUMS, lane);
+  return addHalves(RUNNING_SUMS, running);
 }
 
 /* Computes at most TOGETHER rows, one step for all of them at a time: within a row each step waits
@@ -132,17 +132,17 @@ static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *
 INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n, const real *y,
                              const real *gradOutput)
 {
-  double lane[RUNNING_SUMS];
+  double running[RUNNING_SUMS];
   if (n < RUNNING_SUMS) {
-    clearSums(lane);
+    clearSums(running);
 #pragma omp simd
     for (int l = 0; l < n; l++)
-      lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
-    return addHalves(RUNNING_SUMS, lane);
+      running[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
+    return addHalves(RUNNING_SUMS, running);
   }
 #pragma omp simd
   for (int l = 0; l < RUNNING_SUMS; l++)
-    lane[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
+    running[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
   for (int64_t i = RUNNING_SUMS; i + RUNNING_SUMS <= n; i += RUNNING_SUMS) {
     if (fetched) {
       THNN_fetchNextPage(y + i, RUNNING_SUMS * sizeof(real));
@@ -150,15 +150,15 @@ INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n
     }
 #pragma omp simd
     for (int l = 0; l < RUNNING_SUMS; l++)
-      lane[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
+      running[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
   }
   if (n % RUNNING_SUMS > 0) {
     gradOutput += n - RUNNING_SUMS, y += n - RUNNING_SUMS;
 #pragma omp simd
     for (int l = 0; l < RUNNING_SUMS; l++)
-      lane[l] += unlessSummed(n, l, logarithm ? gradOutput[l] : gradOutput[l] * y[l]);
+      running[l] += unlessSummed(n, l, logarithm ? gradOutput[l] : gradOutput[l] * y[l]);
   }
-  return addHalves(RUNNING_SUMS, lane);
+  return addHalves(RUNNING_SUMS, running);
 }
 
 /* Parameter: the row's sumOfGradients(). */
@@ -248,13 +248,13 @@ INLINE void storeHalves(int64_t n, const real *halves, real *y)
 /* The sum of a row's halves; elements that are in both count once. */
 INLINE double sumOfHalves(int64_t n, const real *halves)
 {
-  double lane[RUNNING_SUMS];
+  double running[RUNNING_SUMS];
 #pragma omp simd
   for (int l = 0; l < HALF; l++) {
-    lane[l] = halves[l];
-    lane[HALF + l] = l >= RUNNING_SUMS - (int)n ? halves[HALF + l] : 0;
+    running[l] = halves[l];
+    running[HALF + l] = l >= RUNNING_SUMS - (int)n ? halves[HALF + l] : 0;
   }
-  return addHalves(RUNNING_SUMS, lane);
+  return addHalves(RUNNING_SUMS, running);
 }
 
 /* Computes at most TOGETHER rows; `logarithm` is a constant where this and backwardHalves() are

@@ -368,15 +368,15 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
 static void loadGradient(const Correlate *correlate, const Tile *tile, const real *plane,
                          int64_t width, real *gradient)
 {
-  const PaddedRows frame = {.rows = tile->rows,
-                            .count = tile->columns,
-                            .after = correlate->pitch - tile->columns,
-                            .x = plane + tile->row * width + tile->column,
-                            .xStride = width,
-                            .step = 1,
-                            .y = gradient,
-                            .yStride = correlate->pitch};
-  THNN_(simd).shifts.pad(&frame);
+  const PaddedRows padded = {.rows = tile->rows,
+                             .count = tile->columns,
+                             .after = correlate->pitch - tile->columns,
+                             .x = plane + tile->row * width + tile->column,
+                             .xStride = width,
+                             .step = 1,
+                             .y = gradient,
+                             .yStride = correlate->pitch};
+  THNN_(simd).shifts.pad(&padded);
 }
 
 /* gradKernel += scale * the correlation of the planes that one connection joins. */

@@ -68,7 +68,7 @@ void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, 
       if (down.end > down.begin) {
         const int64_t count = across.end - across.begin;
         const int64_t first = (top + down.begin * y->stride) * x->source;
-        const PaddedRows frame = {
+        const PaddedRows padded = {
             .rows = down.end - down.begin,
             .before = across.begin,
             .count = count,
@@ -79,7 +79,7 @@ void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, 
             .y = to + down.begin * layout->pitch,
             .yStride = layout->pitch,
         };
-        THNN_(simd).shifts.pad(&frame);
+        THNN_(simd).shifts.pad(&padded);
       }
       clearLines(lines - down.end, n, to + down.end * layout->pitch, layout->pitch);
     }
@@ -91,14 +91,14 @@ void THNN_(planeTiles_store)(const Layout *layout, const Axis *y, const Axis *x,
 {
   real *to = placeOf(y, x, tile, width, plane);
   if (x->step == 1) {
-    const PaddedRows frame = {.rows = tile->rows,
-                              .count = tile->columns,
-                              .x = sums,
-                              .xStride = layout->pitch,
-                              .step = 1,
-                              .y = to,
-                              .yStride = y->step * width};
-    THNN_(simd).shifts.pad(&frame);
+    const PaddedRows padded = {.rows = tile->rows,
+                               .count = tile->columns,
+                               .x = sums,
+                               .xStride = layout->pitch,
+                               .step = 1,
+                               .y = to,
+                               .yStride = y->step * width};
+    THNN_(simd).shifts.pad(&padded);
     return;
   }
   for (int64_t r = 0; r < tile->rows; r++, sums += layout->pitch, to += y->step * width)
