@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn
+from ..graph.lowering import twin_of
 from .graph import NOTHING_LIKE_IT, Graph, NotExportableError, Table, Value, over_rows, writes
 from .steps import refuse_states, taken_apart, unrolled
 
@@ -65,8 +66,6 @@ def _gru_of(weight: Any, bias: Any, inputs: int) -> _Cell:
 
 def _cell_of(g: Graph, m: Any) -> _Cell:
     refuse_states(g, m)
-    if m.field("weightO") is not None:
-        raise g.refuse(m, "ONNX's LSTM has no projection of its output")
     inputs = m.weight.shape[0] - m._fed_back()
     if isinstance(m, nn.SeqGRU):
         return _gru_of(m.weight, m.bias, inputs)
@@ -86,8 +85,45 @@ def _sequence(g: Graph, m: Any, x: Any, batch_first: bool, cells: list[_Cell]) -
     return g.op("Transpose", value, perm=[1, 0, 2]) if batch_first else str(value)
 
 
+def _projected(g: Graph, m: Any, x: Any) -> str:
+    """An LSTM whose output is a projection, one step after the other."""
+    refuse_states(g, m)
+    if isinstance(x, list) or x.ndim != 3 or x.dims[m._is_batch_first()] == -1:
+        why = "ONNX's LSTM has no projection of its output, and the number of steps is free"
+        raise g.refuse(m, why)
+    inputs, sizes = m.weight.shape[0] - m._fed_back(), m.weightO.shape
+    cell = nn.RecLSTM(inputs, *sizes).type(m.type())
+    for name in ("weight", "bias", "weightO"):
+        setattr(cell.inside, name, getattr(m, name))
+    steps = x
+    if m._is_batch_first():
+        turned = [np.swapaxes(sample, 0, 1) for sample in x.samples]
+        steps = Value(g.op("Transpose", x, perm=[1, 0, 2]), turned)
+    cell.evaluate()
+    found = _stacked(g, unrolled(g, cell, taken_apart(g, steps)))
+    return g.op("Transpose", found, perm=[1, 0, 2] if m._is_batch_first() else [0, 1, 2])
+
+
+@writes(nn.LanguageModel, container=True)
+def _language_model(g: Graph, m: Any, x: Value) -> Table:
+    """torch-rnn's model from states of zeros, for as many steps as the example has."""
+    made = twin_of(m)[id(m)]
+    for layer in made.rnns:
+        layer.remember_states = False
+    size, steps = int(m.rnn_size), x.shape[1]
+    made.view1.resetSize(-1, size)
+    made.view2.resetSize(-1, steps, int(m.vocab_size))
+    for view in made.field("bn_view_in") or []:
+        view.resetSize(-1, size)
+    for view in made.field("bn_view_out") or []:
+        view.resetSize(-1, steps, size)
+    return g.module(made.net, x, "net")
+
+
 @writes(nn.SeqLSTM, nn.SeqGRU, nn.VanillaRNN)
 def _seq(g: Graph, m: Any, x: Any) -> str:
+    if m.field("weightO") is not None:
+        return _projected(g, m, x)
     return _sequence(g, m, x, m._is_batch_first(), [_cell_of(g, m)])
 
 

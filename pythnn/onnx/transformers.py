@@ -207,6 +207,30 @@ def _products_of_planes(g: Graph, m: Any, x: Value) -> str:
     return g.op("Div", found, g.constant(float(math.prod(x.shape[1:]))))
 
 
+@writes(nn.SpatialPyramid, container=True, any_size=False)
+def _pyramid(g: Graph, m: Any, x: Value) -> list[Value]:
+    """Sizes are changed by products with shares of rows and columns."""
+    if x.ndim != 4:
+        raise g.refuse(m, "it is written for a batch of images alone")
+
+    def resized(value: Any, matrices: Any) -> str:
+        rows, columns = matrices
+        product = g.op("MatMul", g.constant(rows), value)
+        return g.op("MatMul", product, g.constant(columns.T))
+
+    images, outputs = x.samples[0], []
+    before, after = zip(*m._sides(), strict=True)
+    for ratio, (name, module) in zip(m.ratios, g.modules(m), strict=True):
+        small = resized(x, m._shrink(images, ratio))
+        padded = g.op("Pad", small, g.ints(*before, *after), g.constant(0.0))
+        samples = [m._given(sample, ratio) for sample in x.samples]
+        found: Any = g.module(module, Value(padded, samples), name)
+        rows, columns = m._grow(images, found.samples[0])
+        whole = [rows @ sample @ columns.T for sample in found.samples]
+        outputs.append(Value(resized(found, (rows, columns)), whole))
+    return outputs
+
+
 # ---- Tables
 
 

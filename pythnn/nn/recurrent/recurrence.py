@@ -103,7 +103,7 @@ class AbstractRecurrent(Container, kernel=True):
         mask = self.field("zeroMask")
         if mask is not None:
             rows = mask.numpy() if isinstance(mask, Tensor) else np.asarray(mask)
-            found.setZeroMask(rows[step - 1] if rows.ndim > 1 else mask)
+            found.setZeroMask(rows[(step - 1) % len(rows)] if rows.ndim > 1 else mask)
         return found
 
     def _module_of(self, step: int) -> Module:
