@@ -302,6 +302,13 @@ class _Walk:
         """A container that begins with its first module."""
         return self.follow(module.modules[0], value) if module.modules else _LOST
 
+    def step(self, module: Any, value: _Value) -> _Value:
+        """A module of one step of a sequence, whose state is not in the input."""
+        states = len(module._state)
+        taken = _Value(table=(value, *[_LOST] * states)) if states else value
+        found = self.follow(module.inside, taken)
+        return found.entry(0) if states > 1 else found
+
     # ---- Layers
 
     def select_table(self, module: Any, value: _Value) -> _Value:
@@ -398,6 +405,7 @@ class _Walk:
 
 
 _HANDLERS: tuple[tuple[Any, Callable[[_Walk, Any, _Value], _Value]], ...] = (
+    (nn.AbstractRecurrent, _Walk.step),
     (nn.gModule, _Walk.graph),
     (nn.Sequential, _Walk.sequential),
     (nn.ParallelTable, _Walk.parallel_table),

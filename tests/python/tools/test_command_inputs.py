@@ -110,6 +110,26 @@ def test_kinds_of_entries(module, expected):
     assert kinds(module) == expected
 
 
+STEPS = {
+    "LSTM": lambda: nn.LSTM(3, 2),
+    "FastLSTM": lambda: nn.FastLSTM(3, 2),
+    "GRU with padding": lambda: nn.GRU(3, 2).maskZero(),
+    "MuFuRu": lambda: nn.MuFuRu(3, 2),
+    "LinearRNN": lambda: nn.LinearRNN(3, 2),
+    "Recurrent": lambda: nn.Recurrent(2, nn.Linear(3, 2), nn.Linear(2, 2)),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_state_of_a_recurrent_module_is_no_input(name, folder):
+    step, words = STEPS[name](), nn.Sequential(nn.LookupTable(7, 3), nn.SplitTable(1, 2))
+    assert not input_of(step).is_table
+    assert kinds(nn.Sequential(words, nn.Sequencer(STEPS[name]()))) == ["indices"]
+    pythnn.save("step.t7", step)
+    done("report", "step.t7", "--input", "4x3")
+    assert (folder / "step.html").stat().st_size
+
+
 def test_shared_containers_are_not_walked_without_end():
     module = nn.Identity()
     for _ in range(60):
