@@ -41,6 +41,10 @@ class gModule(Container, kernel=True):
         super().__init__()
         self.graph, self.modules = graph_of(inputs, outputs)
         self.verbose = False
+        for name in ("output", "gradInput"):  # fields that nngraph's class does not have at first
+            del self.tensors.__dict__[name]
+        if len(outputs) > 1:
+            self.tensors.output = []
 
     # ---- Computing
 

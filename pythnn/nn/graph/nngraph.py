@@ -107,6 +107,10 @@ def to_fields(graph: Graph, modules: list[Any]) -> dict[str, Any]:
     pairs = [(i, source) for i, step in enumerate(graph.steps) for source in step.inputs]
     forward = _nodes(data, [(source, i) for i, source in pairs])
     backward = _nodes(data, pairs)
+    for table in data:
+        table["reverseMap"] = []
+    for i, source in pairs:
+        data[source]["reverseMap"].append(backward[i])
     return {
         "fg": _graph(forward, [(source, i) for i, source in pairs]),
         "bg": _graph(backward, pairs),
@@ -125,11 +129,12 @@ def _node_data(number: int, step: Step, graph: Graph, modules: list[Any]) -> dic
         table["module"] = modules[step.module]
     if step.entry is not None:
         table["selectindex"] = step.entry + 1
-    if step.entry is not None or step.module is None:
-        table["input"] = []
     entries = sum(number in other.inputs and other.entry is not None for other in graph.steps)
     if entries:
         table["nSplitOutputs"] = entries
+    passes = step.module is None and (not entries or number == graph.start)
+    if step.entry is not None or passes:
+        table["input"] = []
     return table
 
 

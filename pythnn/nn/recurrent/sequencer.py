@@ -104,6 +104,10 @@ class Sequencer(AbstractSequencer, kernel=True):
         self._remember = "neither"
         self.tensors.output = []
         self._output: Any = []
+        # What dpnn's Serial leaves out of files.
+        self.dpnn_mediumEmpty = [
+            "output", "gradInput", "momGradParams", "dpnn_input", "_output",
+        ]  # fmt: skip
         self.tableoutput: Any = []
         self.tablegradInput: Any = []
 

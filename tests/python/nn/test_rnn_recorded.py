@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.saved_models import HOW, SavedModels, joined, same
+from support.saved_models import HOW, SavedModels, joined, objects_in, same
 
 import pythnn
 from pythnn import nn
-from pythnn.t7 import TorchObject
 
 MODELS = SavedModels("rnn")
 MODULES = [entry for entry in MODELS.index if entry["kind"] != "criterion"]
@@ -102,34 +101,6 @@ def test_criterion(entry: Any, how: str) -> None:
     given = MODELS.recorded(entry, entry["input"]), MODELS.recorded(entry, entry["target"])
     assert criterion.forward(*given) == pytest.approx(entry["loss"], rel=1e-10)
     same(criterion.backward(*given), MODELS.recorded(entry, entry["gradInput"]), "gradInput")
-
-
-def objects_in(value: Any) -> list[Any]:
-    """The class of each object of a file, with the types of its fields."""
-    found, seen, pending = [], set(), [value]
-    kept = []  # so that no id is given twice
-    while pending:
-        at = pending.pop()
-        if id(at) in seen or not isinstance(at, (TorchObject, dict, list)):
-            continue
-        seen.add(id(at))
-        kept.append(at)
-        if isinstance(at, TorchObject):
-            found.append((at.torch_class, sorted((n, kind(v)) for n, v in at.fields.items())))
-            pending += at.fields.values()
-        else:
-            pending += [*at.keys(), *at.values()] if isinstance(at, dict) else at
-    return sorted(found)
-
-
-def kind(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}{value.shape}"
-    if isinstance(value, (list, dict)):
-        return "table"
-    if isinstance(value, TorchObject):
-        return value.torch_class
-    return "number" if type(value) in (int, float) else repr(value)
 
 
 @each([entry for entry in MODELS.index if "trained" not in entry["name"]])

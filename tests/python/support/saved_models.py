@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import pythnn
+from pythnn.t7 import TorchObject
 
-__all__ = ["HOW", "SavedModels", "joined", "same"]
+__all__ = ["HOW", "SavedModels", "joined", "kind", "objects_in", "same"]
 
 HOW = ["binary", "ascii", "saved again"]
 """The ways in which a model is loaded."""
@@ -62,3 +64,35 @@ def same(found: Any, wanted: Any, where: str) -> None:
 def joined(arrays: list[Any]) -> Any:
     """All elements, as of a flat storage."""
     return np.concatenate([array.ravel() for array in arrays]) if arrays else np.zeros(0)
+
+
+def objects_in(value: Any) -> list[Any]:
+    """The class of each object of a file, with the types of its fields."""
+    found, seen, pending = [], set(), [value]
+    kept = []  # so that no id is given twice
+    while pending:
+        at = pending.pop()
+        if id(at) in seen or not isinstance(at, (TorchObject, Mapping, list)):
+            continue
+        seen.add(id(at))
+        kept.append(at)
+        if isinstance(at, TorchObject):
+            found.append((at.torch_class, sorted((n, kind(v)) for n, v in at.fields.items())))
+            if at.torch_class == "nngraph.Node":
+                data = at.fields["data"]
+                found.append(("data", sorted((n, kind(v)) for n, v in data.items())))
+            pending += at.fields.values()
+        else:
+            pending += at if isinstance(at, list) else [*at.keys(), *at.values()]
+    return sorted(found)
+
+
+def kind(value: Any) -> str:
+    """What a field holds, in a word."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype}{value.shape}"
+    if isinstance(value, (list, dict)):
+        return "table"
+    if isinstance(value, TorchObject):
+        return value.torch_class
+    return "number" if type(value) in (int, float) else repr(value)
