@@ -427,7 +427,8 @@ static void keep(Call *call, const Made *made)
     if (look.dimensions > MOST_DIMENSIONS || leftCount + (size_t)count > MOST_LEFT)
       continue;
     value->dimensions = look.dimensions;
-    memcpy(value->size, look.size, (size_t)look.dimensions * sizeof *look.size);
+    for (int d = 0; d < look.dimensions; d++)
+      value->size[d] = look.size[d];
     value->elements = &left[leftCount];
     for (int64_t e = 0; e < count; e++)
       left[leftCount++] = type->read(&look, placeOf(&look, e));
