@@ -92,7 +92,7 @@ static const Recorded *someRecorded(const Function *function)
 void draftExactly(Call *call, const Function *function, int number, bool isDouble)
 {
   const Recorded *values = recordedCall(function, number);
-  *call = (Call){.function = function, .isDouble = isDouble};
+  *call = (Call){.function = function, .isDouble = isDouble, .isRecorded = true};
   for (int i = 0; i < function->parameterCount; i++)
     call->values[i] = recordedValue(&values[i], &(Changes){0});
 }

@@ -144,6 +144,7 @@ typedef struct Call {
   long failing;         /* the allocation that fails, 0 for none */
   bool comparesThreads; /* whether it is made with one thread, too */
   bool isKept;          /* whether others may follow, which take what it leaves */
+  bool isRecorded;      /* whether it is as recorded: its blocks may be of any size */
 } Call;
 
 static inline bool isTensor(const Parameter *parameter)

@@ -447,7 +447,7 @@ static void stopFailing(void)
 
 static Outcome attempt(const Call *call, Made *made)
 {
-  limitAllocations(MOST_BYTES);
+  limitAllocations(call->isRecorded ? SIZE_MAX : MOST_BYTES);
   failAllocation(call->failing);
   if (setjmp(jump) == 0) {
     call->function->call[call->isDouble](made->words);
