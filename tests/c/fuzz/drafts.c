@@ -172,9 +172,8 @@ bool draftFollowing(Call *call, const Function *function, const Call *before,
       *value = (Value){.dimensions = before->values[of].dimensions,
                        .isNull = before->values[of].isNull,
                        .least = -1,
-                       .most = 1,
-                       .same = -1,
-                       .shares = -1};
+                       .most = 1};
+    value->same = value->shares = -1; /* arguments of another function have other numbers */
     if (same < 0 && of >= 0)
       memcpy(value->size, before->values[of].size, sizeof value->size);
     if (parameter->role == ROLE_OUT && !value->isNull && percent(50))

@@ -433,7 +433,6 @@ static void keep(Call *call, const Made *made)
     for (int64_t e = 0; e < count; e++)
       left[leftCount++] = type->read(&look, placeOf(&look, e));
     value->hitCount = 0;
-    value->same = value->shares = -1;
     if (value->layout == LAYOUT_EXPANDED)
       value->layout = LAYOUT_DENSE;
   }
