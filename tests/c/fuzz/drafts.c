@@ -344,6 +344,8 @@ void damageCall(Call *call, Random *random)
     else if (parameter->kind == KIND_GENERATOR)
       value->isNull = true;
     else if (parameter->kind == KIND_INT || parameter->kind == KIND_INT64)
-      value->integer = percent(50) ? value->integer + draw(-2, 2) : someInteger(parameter->kind);
+      value->integer = percent(50) && value->integer != INT64_MIN && value->integer != INT64_MAX
+                           ? value->integer + draw(-1, 1)
+                           : someInteger(parameter->kind);
   }
 }
