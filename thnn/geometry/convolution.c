@@ -19,6 +19,8 @@ THNNConvolution THNN_convolutionTransposed(const THNNConvolution *geometry)
     transposed.pad[i] = (geometry->kernel[i] - 1) * geometry->dilation[i] - geometry->pad[i];
   }
   transposed.transposed = !geometry->transposed;
+  transposed.imageStep = geometry->mapStep;
+  transposed.mapStep = geometry->imageStep;
   return transposed;
 }
 
@@ -364,10 +366,23 @@ int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry)
   return product(geometry->output);
 }
 
+int64_t THNN_convolutionImageSample(const THNNConvolution *geometry)
+{
+  const int64_t planes = geometry->inputPlanes * THNN_convolutionImagePositions(geometry);
+  return geometry->imageStep ? geometry->imageStep : planes;
+}
+
+int64_t THNN_convolutionMapSample(const THNNConvolution *geometry)
+{
+  const int64_t planes = geometry->outputPlanes * THNN_convolutionMapPositions(geometry);
+  return geometry->mapStep ? geometry->mapStep : planes;
+}
+
 bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other)
 {
   bool equal = one->batch == other->batch && one->inputPlanes == other->inputPlanes &&
-               one->outputPlanes == other->outputPlanes && one->transposed == other->transposed;
+               one->outputPlanes == other->outputPlanes && one->transposed == other->transposed &&
+               one->imageStep == other->imageStep && one->mapStep == other->mapStep;
   for (int i = 0; i < 3; i++)
     equal = equal && one->input[i] == other->input[i] && one->output[i] == other->output[i] &&
             one->kernel[i] == other->kernel[i] && one->stride[i] == other->stride[i] &&

@@ -34,6 +34,9 @@ typedef struct THNNConvolution {
   int64_t kernel[3], stride[3], dilation[3];
   int64_t pad[3];  /* negative padding crops the image */
   bool transposed; /* described by the second formula above */
+  /* Elements from one sample to the next, where more than these planes lie between them; otherwise
+   * 0. A sample's planes follow each other. */
+  int64_t imageStep, mapStep;
 } THNNConvolution;
 
 /* The convolution that flows backwards through this one; transposed twice it is the same again. */
@@ -123,6 +126,10 @@ bool THNN_convolutionIsExtreme(const THNNConvolution *geometry);
 int64_t THNN_convolutionTaps(const THNNConvolution *geometry);           /* per channel pair */
 int64_t THNN_convolutionImagePositions(const THNNConvolution *geometry); /* per channel */
 int64_t THNN_convolutionMapPositions(const THNNConvolution *geometry);   /* per channel */
+
+/* Elements from one sample of the image, or of the map, to the next. */
+int64_t THNN_convolutionImageSample(const THNNConvolution *geometry);
+int64_t THNN_convolutionMapSample(const THNNConvolution *geometry);
 
 /* Whether the kernel has one tap, the stride is 1 and there is no padding, so that map positions
  * are image positions. */

@@ -19,7 +19,9 @@ THNN_unfolding(int64_t channels, int64_t depth, int64_t height, int64_t width, i
                                     {dT, dH, dW},
                                     {dilationT, dilationH, dilationW},
                                     {padT, padH, padW},
-                                    false};
+                                    false,
+                                    0,
+                                    0};
   return geometry;
 }
 

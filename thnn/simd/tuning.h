@@ -12,6 +12,8 @@ typedef struct THNNTuning {
                           * it */
   int64_t passingPart; /* a result of two tensors counts 1/passingPart more, for what these displace
                         * from the caches */
+  bool splitsVectors; /* whether vectors of 64 bytes are computed in halves: two of 32 bytes take as
+                       * long */
   int64_t lastCacheBytes; /* size of the last-level cache that a core shares; 0 if unknown */
 } THNNTuning;
 

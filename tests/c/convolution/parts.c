@@ -73,11 +73,11 @@ static double largestError(const real *result, const double *wanted, const doubl
 
 enum { MOST_ROWS = 20 };
 
-/* How often the tests met: each row of the engine's table in each part; Winograd's algorithms
- * without [0] and with [1] weights that are transformed once for all tiles, in a weight gradient
- * with several shares; weight gradients of theirs that do not keep their results; plans that keep
- * something of the weights. */
-static int met[3][MOST_ROWS], metWinograd[3][2], metUnkept, metKept;
+/* How often the tests met: each row of the engine's table in each part, and with samples that lie
+ * apart; Winograd's algorithms without [0] and with [1] weights that are transformed once for all
+ * tiles, in a weight gradient with several shares; weight gradients of theirs that do not keep their
+ * results; plans that keep something of the weights. */
+static int met[3][MOST_ROWS], metApart[MOST_ROWS], metWinograd[3][2], metUnkept, metKept;
 
 bool isWinograd(const THNNConvolutionPlan *plan)
 {
@@ -182,6 +182,47 @@ static bool addsAlike(const THNNConvolution *g, const Computation *of, const dou
   return alike;
 }
 
+/* Samples of `sample` elements each, with NaN between them, or nothing else. */
+static real *spreadOut(const real *x, int64_t batch, int64_t sample, int64_t step)
+{
+  real *spread = newArray(batch * step);
+  for (int64_t i = 0; i < batch * step; i++)
+    spread[i] = x && i % step < sample ? x[i / step * sample + i % step] : (real)NAN;
+  return spread;
+}
+
+/* Whether samples that lie apart get the bits of `results`, where the same row can compute them. */
+static bool liesApartAlike(const THNNConvolution *g, const Computation *of, const real *results,
+                           int row, THNNState *state)
+{
+  enum { GAP = 37 };
+  const bool forward = of->part == THNN_CONVOLUTION_FORWARD;
+  const int64_t imageSample = imageSize(g) / g->batch, mapSample = mapSize(g) / g->batch;
+  const int64_t from = forward ? imageSample : mapSample, to = forward ? mapSample : imageSample;
+  THNNConvolution apart = *g;
+  apart.imageStep = imageSample + GAP;
+  apart.mapStep = mapSample + GAP;
+  THNNConvolutionPlan plan;
+  THNN_(engine_prepare)(&plan, state, &apart, of->part);
+  if (rowOf(&plan) != row)
+    return true;
+  metApart[row]++;
+  real *source = spreadOut(forward ? of->image : of->map, g->batch, from, from + GAP);
+  real *found = spreadOut(NULL, g->batch, to, to + GAP);
+  unsigned char *block = newGuarded(plan.scratchBytes);
+  THNN_(engine_run)(&plan, source, of->weight, of->bias, found, block);
+  freeGuarded(block, plan.scratchBytes);
+  bool alike = true;
+  for (int64_t i = 0; i < g->batch * (to + GAP); i++) {
+    const int64_t sample = i / (to + GAP), place = i % (to + GAP);
+    alike = alike && (place < to ? !memcmp(&found[i], &results[sample * to + place], sizeof(real))
+                                 : isnan(found[i]));
+  }
+  free(source);
+  free(found);
+  return alike;
+}
+
 /* `sizes` are the sizes of what the algorithms sum up for each result (sizeFor). */
 static void testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
                           double *const *sizes, THNNState *state)
@@ -206,7 +247,8 @@ static void testAlgorithm(const THNNConvolution *g, const Computation *of, const
   const bool adds = plan.chosen.adds && !of->keeps;
   const bool alike = of->part == THNN_CONVOLUTION_BACKWARD_WEIGHT ||
                      (finishesAlike(g, of, first, state) &&
-                      (!adds || addsAlike(g, of, sizeFor(&plan, sizes), state)));
+                      (!adds || addsAlike(g, of, sizeFor(&plan, sizes), state)) &&
+                      (of->keeps || liesApartAlike(g, of, first, rowOf(&plan), state)));
   CHECK(alike);
   if (!(error < 16) || !same || !alike) {
     printf("part %d, algorithm %s, error %g\n", (int)of->part, plan.chosen.algorithm->name, error);
@@ -337,6 +379,8 @@ void checkMet(int geometries)
     for (int part = 0; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
       if (packs && (all || weight == (part == THNN_CONVOLUTION_BACKWARD_WEIGHT)))
         CHECK(met[part][row] > (often ? geometries / 20 : 0));
+    const bool apart = !strcmp(name, "direct") || !strcmp(name, "lines") || !strcmp(name, "gemm");
+    CHECK((metApart[row] > geometries / 20) == apart);
   }
   for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
     CHECK(metWinograd[part][true] > 0 && metWinograd[part][false] > 0);

@@ -6,6 +6,8 @@
 #include "work/scratch.h"
 #include "work/sizes.h"
 
+#include <math.h>
+
 #ifdef THNN_ONCE
 bool THNN_groupsJoinPlanes(const THNNGroups *groups)
 {
@@ -143,27 +145,33 @@ static double operationsOf(const THNNGroupedPlan *plan)
   return (double)g->batch * (double)weightElements(plan) * (double)THNN_convolutionMapPositions(g);
 }
 
-/* Decides what a unit copies, for its number of samples, and plans it. */
-static void planUnit(THNNGroupedPlan *plan, int64_t samples)
+/* Decides what a unit copies, for its number of samples, and plans it. With `apart`, several samples
+ * of a group are not copied to lie side by side. */
+static void planUnit(THNNGroupedPlan *plan, int64_t samples, bool apart)
 {
   const THNNGroups *groups = &plan->groups;
   plan->samples = samples;
+  plan->apart = apart;
   plan->chunks = groups->geometry.batch / samples;
   const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
-  const bool apart = samples > 1 && groupsOfUnit(plan) < groups->groups;
+  const bool gathers = !apart && samples > 1 && groupsOfUnit(plan) < groups->groups;
   const bool adds = plan->add && !weights;
-  plan->copiesSource = apart;
+  plan->copiesSource = gathers;
   if (plan->planewise) {
     plan->joins = THNN_joinsOfGroups(groups, samples);
-    plan->copiesResult = apart || adds;
+    plan->copiesResult = gathers || adds;
     plan->cost =
         costsInUse()->planewise[PLANEWISE_PRODUCT] * operationsOf(plan) / (double)vectorLanes();
     return;
   }
   THNNConvolution geometry = groups->geometry;
   geometry.batch = samples;
+  if (apart) {
+    geometry.imageStep = sampleStep(plan, true);
+    geometry.mapStep = sampleStep(plan, false);
+  }
   THNN_(engine_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
-  plan->copiesResult = apart || (adds && !THNN_(engine_adds)(&plan->convolution));
+  plan->copiesResult = gathers || (adds && !THNN_(engine_adds)(&plan->convolution));
   const double copied = (plan->copiesSource ? (double)unitElements(plan, true) : 0) +
                         (plan->copiesResult ? (double)unitElements(plan, false) : 0);
   plan->cost =
@@ -180,32 +188,41 @@ static int64_t evenSamples(int64_t batch, int64_t most)
   return samples;
 }
 
-/* Chooses the samples of a chunk: all, where nothing is copied; otherwise one, or as many as leave
- * the copies in half of the workspace, whichever is expected to be faster. */
+/* Chooses the samples of a chunk: all, where a group's are side by side and nothing is copied;
+ * otherwise all as they lie, or one, or as many as leave the copies in half of the workspace,
+ * whichever is expected to be the fastest. */
 static void chooseSamples(THNNGroupedPlan *plan)
 {
   const int64_t batch = plan->groups.geometry.batch;
   const bool together = groupsOfUnit(plan) == plan->groups.groups;
   if (together) {
-    planUnit(plan, batch);
+    planUnit(plan, batch, false);
     if (!plan->copiesResult)
       return;
   }
-  planUnit(plan, 1);
+  planUnit(plan, 1, false);
   const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
   const int64_t copied =
       unitElements(plan, toImage) + (together ? 0 : unitElements(plan, !toImage));
   const int64_t sampleBytes = copied * (int64_t)sizeof(real);
   const int64_t room = (int64_t)plan->state.workspaceLimit / 2;
   const int64_t several = evenSamples(batch, room / sampleBytes);
-  const double alone = plan->cost;
   /* The cost of joined planes does not depend on the chunk. One sample is best: its results stay in
    * a cache until they are added. */
-  if (plan->planewise || several == 1)
+  if (plan->planewise || batch == 1)
     return;
-  planUnit(plan, several);
-  if (plan->cost >= alone)
-    planUnit(plan, 1);
+  const double alone = plan->cost;
+  const bool asked = plan->convolution.chosen.asked;
+  planUnit(plan, several, false);
+  const double copies = several > 1 ? plan->cost : INFINITY;
+  /* What the weights' gradient sums up, it takes sample by sample. */
+  const bool canLieApart = !together && plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  if (canLieApart)
+    planUnit(plan, batch, true);
+  const bool applies = canLieApart && plan->convolution.chosen.asked == asked;
+  const double apart = applies ? plan->cost : INFINITY;
+  if (apart > alone || apart > copies)
+    planUnit(plan, copies < alone ? several : 1, false);
 }
 
 /* Lets threads share the units, or the work within each unit, whichever leaves fewer threads
@@ -227,7 +244,7 @@ static void chooseThreads(THNNGroupedPlan *plan, const THNNState *state)
   plan->threads = 1;
   plan->state.threads = THNN_State_threads(state);
   plan->unitThreads = THNN_threads(state, g->batch, operations);
-  planUnit(plan, plan->samples);
+  planUnit(plan, plan->samples, plan->apart);
 }
 
 static THNNConvolutionResult resultOf(const THNNGroups *groups, THNNConvolutionPart part)

@@ -2,9 +2,9 @@
  * group is a convolution of its own. Groups of a single image plane are joined plane by plane
  * (planewise/); all others go to the engine, group by group.
  *
- * A group's planes are contiguous in a sample, but not from sample to sample. The engine gets the
- * samples one by one, or several in dense copies of the group's planes, whichever is expected to be
- * faster. */
+ * A group's planes are contiguous in a sample, but not from sample to sample. The engine gets all
+ * samples as they lie, or one by one, which some algorithms need, or several in dense copies of the
+ * group's planes, whichever is expected to be the fastest. */
 #ifndef THNN_CONVOLUTION_GROUPED_H
 #define THNN_CONVOLUTION_GROUPED_H
 
@@ -23,6 +23,7 @@ typedef struct THNNGroupedPlan {
   THNNConvolutionPart part;
   bool add;                /* results are added to what is there */
   bool planewise;          /* all groups together, plane by plane */
+  bool apart;              /* the engine gets the samples of a chunk as they lie */
   bool copiesSource;       /* a chunk of what is read is copied to scratch: of the source, or for
                             * gradients of weights of both sides */
   bool copiesResult;       /* a chunk of the result is computed in scratch */

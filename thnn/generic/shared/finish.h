@@ -9,7 +9,7 @@ typedef struct Finish {
   const real *addend; /* added to the results first, element by element; NULL: nothing is added */
   bool rectifies;     /* then, what is not above 0 becomes 0 */
   bool adds; /* results are added to what is there, and nothing else is done; only if the plan's
-              * `adds` allows it */
+              * `adds` allows it, and without a bias */
 } Finish;
 
 static inline bool finishes(Finish finish)

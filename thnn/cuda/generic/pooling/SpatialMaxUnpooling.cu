@@ -16,7 +16,9 @@ static THNNConvolution geometryOf(const THCTensor *input, int owidth, int oheigh
           {1, 1, 1},
           {1, 1, 1},
           {0, 0, 0},
-          false};
+          false,
+          0,
+          0};
 }
 
 void THCUNN_(SpatialMaxUnpooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,

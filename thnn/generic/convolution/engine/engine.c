@@ -12,6 +12,7 @@
  *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
  *   NOT_LINEAR    it is not for linear layers
  *   TRIES         it may find that its results are not finite: another one is planned beside it
+ *   APART         it can read and write samples that do not follow each other
  *
  * Where two expect the same cost, the upper one is taken. gemm always applies. */
 enum {
@@ -25,18 +26,18 @@ enum {
   WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD,
   WINOGRAD4 = 1 << THNN_CONVOLUTION_WINOGRAD4
 };
-enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8 };
+enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8, APART = 16 };
 
 /* clang-format off */
 #define ALGORITHMS(ROW)                                                            \
   ROW(pointwise,      FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
-  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
+  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   APART)           \
   ROW(directWeight,   WEIGHT,                  DIRECT,   NOTHING, 0)               \
-  ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR)      \
+  ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR | APART) \
   ROW(linesWeight,    WEIGHT,                  DIRECT,   NOTHING, NOT_LINEAR)      \
   ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   KEEPS,   NOT_LINEAR)      \
   ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     NOTHING, LINEAR | ANY_SIZE) \
-  ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     NOTHING, ANY_SIZE)        \
+  ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     NOTHING, ANY_SIZE | APART) \
   ROW(winograd,       FORWARD | DATA,          WINOGRAD, KEEPS,   TRIES)           \
   ROW(winogradWeight, WEIGHT,                  WINOGRAD, NOTHING, TRIES)           \
   ROW(winograd4,      FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
@@ -78,7 +79,7 @@ enum { ROWS = sizeof algorithms / sizeof *algorithms };
 typedef struct Conditions {
   const char *row; /* the name of the row that is asked for, or NULL */
   int family;      /* otherwise the family that is asked for, or none */
-  bool extreme, linear;
+  bool extreme, linear, apart;
   bool exclusive; /* beside the family, only gemm is considered, in case the family does not
                    * apply */
 } Conditions;
@@ -91,6 +92,7 @@ static Conditions conditionsOf(const THNNConvolution *geometry, const THNNState 
                       .family = family,
                       .extreme = THNN_convolutionIsExtreme(geometry),
                       .linear = THNN_convolutionIsLinear(geometry),
+                      .apart = geometry->imageStep || geometry->mapStep,
                       .exclusive = family == GEMM || family == DIRECT};
 }
 
@@ -104,6 +106,8 @@ static bool isAsked(const Algorithm *row, const Conditions *conditions)
 static bool isConsidered(const Algorithm *row, const Conditions *conditions, bool asked)
 {
   if (conditions->extreme && !(row->flags & ANY_SIZE))
+    return false;
+  if (conditions->apart && !(row->flags & APART))
     return false;
   if (conditions->exclusive && !asked && row->family != GEMM)
     return false;

@@ -222,6 +222,7 @@ bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
   Scratch thread = {0};
   layOut(&work, &thread);
   plan->threadBytes = thread.used;
+  plan->adds = true;
   KEEP_OWN(plan, work.tiles);
   return true;
 }
@@ -243,11 +244,12 @@ static Columns tileAt(const GemmWork *work, int64_t row, int64_t rowEnd, int64_t
   return tile;
 }
 
-/* Fills each plane with its bias, or with zeros. */
-static void startFromBias(const real *bias, int64_t planes, int64_t count, int64_t stride, real *y)
+/* Fills each of the planes from `first` on with its bias, or with zeros; unless they are added to. */
+static void startFromBias(const Operands *of, int64_t first, int64_t planes, int64_t count,
+                          int64_t stride, real *y)
 {
-  for (int64_t plane = 0; plane < planes; plane++)
-    THNN_(simd).pointwise.fill(count, bias ? bias[plane] : 0, y + plane * stride);
+  for (int64_t plane = 0; plane < planes && !of->finish.adds; plane++)
+    THNN_(simd).pointwise.fill(count, of->bias ? of->bias[first + plane] : 0, y + plane * stride);
 }
 
 /* Computes the map of one sample at the tile's positions; `map` points to the first of them. */
@@ -257,7 +259,7 @@ static void forwardBlock(const GemmWork *work, const real *image, int64_t positi
   const GemmPlan *tiles = &work->tiles;
   const int64_t planes = work->columns.outputPlanes;
   const int64_t count = minimum(tiles->tilePositions, tiles->positions - position);
-  startFromBias(work->of->bias, planes, count, tiles->positions, map);
+  startFromBias(work->of, 0, planes, count, tiles->positions, map);
   for (int64_t row = 0; row < tiles->rows; row += tiles->tileRows) {
     const Columns tile = tileAt(work, row, tiles->rows, position, (real *)image, areas.tile);
     if (work->unfolds)
@@ -280,8 +282,8 @@ static void foldBlock(const GemmWork *work, const real *image, int64_t firstRow,
   const int64_t taps = THNN_convolutionTaps(columns), firstPlane = firstRow / taps;
   const int64_t rowEnd = minimum(firstRow + tiles->blockRows, tiles->rows);
   const int64_t positions = THNN_convolutionImagePositions(columns);
-  startFromBias(of->bias ? of->bias + firstPlane : NULL, rowEnd / taps - firstPlane, positions,
-                positions, map + firstPlane * positions);
+  startFromBias(of, firstPlane, rowEnd / taps - firstPlane, positions, positions,
+                map + firstPlane * positions);
   for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
     for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
       const Columns tile = tileAt(work, row, rowEnd, position, map, areas.tile);
@@ -332,8 +334,8 @@ static void runBlock(const GemmWork *work, int64_t block, GemmAreas areas)
     return;
   }
   const int64_t perSample = blocksOf(work), sample = block / perSample;
-  const real *image = work->of->image + sample * g->inputPlanes * THNN_convolutionImagePositions(g);
-  real *map = work->of->map + sample * g->outputPlanes * THNN_convolutionMapPositions(g);
+  const real *image = work->of->image + sample * THNN_convolutionImageSample(g);
+  real *map = work->of->map + sample * THNN_convolutionMapSample(g);
   if (g->transposed) {
     foldBlock(work, image, block % perSample * tiles->blockRows, map, areas);
   } else {

@@ -39,7 +39,18 @@ bool THNN_(linear_planConvolution)(AlgorithmPlan *plan)
   setCost(plan, LINEAR_COSTS, costsInUse()->linear, counts);
   plan->threads = room.threads;
   plan->threadBytes = room.bytes;
+  plan->adds = true;
   return true;
+}
+
+static void runForward(const AlgorithmPlan *plan, const Sizes *s, const Operands *of, THNNRoom room)
+{
+  const Matrix w = {of->weight, s->rows, true}, x = {of->image, s->rows, false};
+  if (of->finish.adds)
+    THNN_(matrix_multiply)(plan->state, s->planes, s->batch, s->rows, 1, w, x, 1, of->map, room);
+  else
+    THNN_(matrix_affine)(plan->state, s->batch, s->planes, s->rows, of->image, s->rows, of->weight,
+                         of->bias, of->map, s->planes, room);
 }
 
 static void runTransposed(const AlgorithmPlan *plan, const Sizes *s, const Operands *of,
@@ -50,8 +61,8 @@ static void runTransposed(const AlgorithmPlan *plan, const Sizes *s, const Opera
     for (int64_t i = 0; i < s->batch * planes; i++)
       THNN_(simd).pointwise.fill(taps, of->bias[i % planes], of->map + i * taps);
   const Matrix w = {of->weight, s->rows, false}, x = {of->image, s->planes, false};
-  THNN_(matrix_multiply)(plan->state, s->rows, s->batch, s->planes, 1, w, x, of->bias ? 1 : 0,
-                         of->map, room);
+  THNN_(matrix_multiply)(plan->state, s->rows, s->batch, s->planes, 1, w, x,
+                         of->bias || of->finish.adds ? 1 : 0, of->map, room);
 }
 
 static void runWeight(const AlgorithmPlan *plan, const Sizes *s, const Operands *of, THNNRoom room)
@@ -69,8 +80,7 @@ bool THNN_(linear_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
   const Sizes s = sizesOf(&plan->geometry);
   const THNNRoom room = {plan->threads, plan->threadBytes, scratch};
   if (plan->part == THNN_CONVOLUTION_FORWARD)
-    THNN_(matrix_affine)(plan->state, s.batch, s.planes, s.rows, of->image, s.rows, of->weight,
-                         of->bias, of->map, s.planes, room);
+    runForward(plan, &s, of, room);
   else if (plan->part == THNN_CONVOLUTION_BACKWARD_DATA)
     runTransposed(plan, &s, of, room);
   else

@@ -37,6 +37,7 @@ typedef struct LinesWorker {
   real *map;
   int64_t *offset;       /* offset in a padded tile of each image plane of a block and tap */
   real *factors, *start; /* packed weights; the bias, with zeros for missing planes */
+  bool adds;             /* to what the map holds, instead of starting from the bias */
 
   real *padded;
   THNNPosition *at;
@@ -144,6 +145,7 @@ bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
     return false;
   setLinesCost(plan, g, &worker.bands);
   plan->threads = THNN_threads(plan->state, worker.bands.count, THNN_convolutionOperations(g));
+  plan->adds = true;
   KEEP_OWN(plan, worker.bands);
   return true;
 }
@@ -219,7 +221,7 @@ static void addBand(const LinesWorker *worker, int64_t index)
                    .offsets = worker->offset,
                    .planes = g->outputPlanes,
                    .yPlane = THNN_convolutionMapPositions(g),
-                   .start = worker->start,
+                   .start = worker->adds ? NULL : worker->start,
                    .x = worker->padded,
                    .streams = bands->flat,
                    .y = worker->map};
@@ -250,7 +252,8 @@ static void prepareShared(const LinesWorker *worker, const Operands *of)
 
 bool THNN_(lines_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  LinesWorker common = {.g = plan->geometry, .image = of->image, .map = of->map};
+  LinesWorker common = {
+      .g = plan->geometry, .image = of->image, .map = of->map, .adds = of->finish.adds};
   OWN_OF(plan, common.bands);
   Scratch shared = {.base = scratch};
   layOutShared(&common, &shared);

@@ -172,11 +172,11 @@ static void fillPadded(const THNNConvolution *geometry, const Bands *bands, cons
     for (int64_t tap = 0; tap < geometry->kernel[0]; tap++) {
       const int64_t z = mapZ * stride[0] - pad[0] + tap * dilation[0];
       const bool inside = z >= 0 && z < input[0];
-      const int64_t imageSlice = (sample * geometry->inputPlanes + plane) * input[0] + z;
+      const real *slices = image + sample * THNN_convolutionImageSample(geometry);
       for (int64_t copy = 0; copy < copies(geometry, bands); copy++, padded += elements)
         if (inside)
           THNN_(paddedLines_copy)(
-              geometry, stride[2], width, image + imageSlice * input[1] * input[2],
+              geometry, stride[2], width, slices + (plane * input[0] + z) * input[1] * input[2],
               band->first * stride[1] - pad[1],
               copy * (bands->copyPerTap ? dilation[2] : 1) - pad[2], lines, padded);
         else
@@ -223,17 +223,17 @@ void THNN_(paddedLines_offsets)(const THNNConvolution *geometry, const Bands *ba
 static int64_t sliceBegin(const THNNConvolution *geometry, int64_t slice)
 {
   const int64_t depth = geometry->output[0];
-  return (slice / depth * geometry->outputPlanes * depth + slice % depth) * geometry->output[1] *
-         geometry->output[2];
+  return slice / depth * THNN_convolutionMapSample(geometry) +
+         slice % depth * geometry->output[1] * geometry->output[2];
 }
 
 /* Lists the vectors of a flat band. */
 static Vectors listFlat(const THNNConvolution *geometry, const Band *band, THNNPosition *at)
 {
-  const int64_t all = THNN_convolutionMapPositions(geometry);
   const int64_t positions = band->end - band->first, whole = positions / vectorLanes();
-  const THNNPosition first = {band->firstSlice * geometry->inputPlanes * all + band->first,
-                              band->firstSlice * geometry->outputPlanes * all + band->first};
+  const THNNPosition first = {band->firstSlice * THNN_convolutionImageSample(geometry) +
+                                  band->first,
+                              band->firstSlice * THNN_convolutionMapSample(geometry) + band->first};
   for (int64_t i = 0; i * vectorLanes() < positions; i++)
     at[i] = (THNNPosition){first.x + i * vectorLanes(), first.y + i * vectorLanes()};
   return (Vectors){.at = at,

@@ -86,11 +86,11 @@ static inline void addTransposed(const Panel *panel, int64_t count, const real *
 }
 
 /* Transposes the sums of a box, [position][lane], into the panel's planes of the result, one
- * contiguous stretch at a time, and finishes that. The result has `planes` planes of `positions`
- * positions in each sample. The sums are no longer needed then. */
+ * contiguous stretch at a time, and finishes that. The result has planes of `positions` positions,
+ * and its samples are `sampleStep` elements apart. The sums are no longer needed then. */
 static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
                             const Panel *panel, real *sums, Finish finish, real *result,
-                            int64_t planes, int64_t positions)
+                            int64_t sampleStep, int64_t positions)
 {
   if (finish.rectifies && !finish.addend) { /* all planes at once, before they are transposed */
     finishResults(finish, 0, box->positions * panel->lanes, sums);
@@ -98,7 +98,7 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
   }
   for (int64_t sample = box->first[THNN_SAMPLE]; sample < box->end[THNN_SAMPLE]; sample++)
     for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
-      const int64_t place = (sample * planes + panel->first) * positions +
+      const int64_t place = sample * sampleStep + panel->first * positions +
                             THNN_convolutionStretch(boxes, box, stretch);
       if (finish.adds)
         addTransposed(panel, box->stretch, sums, result + place, positions);

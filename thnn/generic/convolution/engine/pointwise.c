@@ -325,8 +325,8 @@ static void runBox(const PointwiseWorker *worker, int64_t boxIndex, int64_t begi
   for (int64_t index = begin; index < end; index++) {
     const Panel panel = panelAt(worker->g.outputPlanes, index);
     addPanel(worker, &panel, &box);
-    storeBox(boxes, &box, &panel, worker->sums, worker->finish, worker->map, worker->g.outputPlanes,
-             worker->mapPositions);
+    storeBox(boxes, &box, &panel, worker->sums, worker->finish, worker->map,
+             THNN_convolutionMapSample(&worker->g), worker->mapPositions);
   }
 }
 

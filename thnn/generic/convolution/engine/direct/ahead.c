@@ -69,7 +69,7 @@ Ahead THNN_(direct_imageOf)(const DirectWorker *worker, const THNNConvolutionBox
   int64_t first[3], end[3];
   for (int i = 0; i < 3; i++)
     windowOf(worker, box, i, &first[i], &end[i]);
-  const int64_t sample = worker->g.inputPlanes * positions;
+  const int64_t sample = THNN_convolutionImageSample(&worker->g);
   const int64_t line = (first[0] * size[1] + first[1]) * size[2];
   return (Ahead){
       .first = worker->image + box->first[THNN_SAMPLE] * sample + line + first[2],
@@ -89,14 +89,13 @@ void THNN_(direct_aimAtImage)(DirectWorker *worker, const Ahead *image, int64_t 
 void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel, const THNNConvolutionBox *box)
 {
   const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
-  const int64_t positions = worker->mapPositions;
-  worker->aheadMap = (Ahead){
-      .first = worker->map +
-               (box->first[THNN_SAMPLE] * worker->g.outputPlanes + panel->first) * positions +
-               THNN_convolutionStretch(boxes, box, 0),
-      .length = box->stretch,
-      .count = {boxSize(box, THNN_SAMPLE), panel->planes, box->stretches == 1},
-      .stride = {worker->g.outputPlanes * positions, positions, 0}};
+  const int64_t positions = worker->mapPositions, sample = THNN_convolutionMapSample(&worker->g);
+  worker->aheadMap =
+      (Ahead){.first = worker->map + box->first[THNN_SAMPLE] * sample + panel->first * positions +
+                       THNN_convolutionStretch(boxes, box, 0),
+              .length = box->stretch,
+              .count = {boxSize(box, THNN_SAMPLE), panel->planes, box->stretches == 1},
+              .stride = {sample, positions, 0}};
   startAhead(&worker->aheadMap, sliceCount(worker));
 }
 

@@ -34,10 +34,10 @@ static void listPositions(const DirectWorker *worker, const Panel *panel,
 {
   const int64_t *size = worker->g.input;
   const THNNOffsets step = {run[2].imageStep, run[2].step * panel->lanes};
+  const int64_t sampleStep = THNN_convolutionImageSample(&worker->g);
   for (int64_t n = 0; n < boxSize(box, THNN_SAMPLE); n++)
     for (int64_t z = 0; z < run[0].positions; z++)
       for (int64_t y = 0; y < run[1].positions; y++) {
-        const int64_t sample = n * worker->g.inputPlanes * worker->imagePositions;
         const int64_t imageZ = run[0].image + z * run[0].imageStep;
         const int64_t imageY = run[1].image + y * run[1].imageStep;
         const int64_t sumZ = run[0].first + z * run[0].step - box->first[THNN_DEPTH];
@@ -46,8 +46,8 @@ static void listPositions(const DirectWorker *worker, const Panel *panel,
             (n * boxSize(box, THNN_DEPTH) + sumZ) * boxSize(box, THNN_HEIGHT) + sumY;
         const int64_t sum =
             sumLine * boxSize(box, THNN_WIDTH) + run[2].first - box->first[THNN_WIDTH];
-        const THNNOffsets first = {sample + (imageZ * size[1] + imageY) * size[2] + run[2].image,
-                                   sum * panel->lanes};
+        const int64_t line = (imageZ * size[1] + imageY) * size[2];
+        const THNNOffsets first = {n * sampleStep + line + run[2].image, sum * panel->lanes};
         listOffsets(run[2].positions, first, step, position);
         position += run[2].positions;
       }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "simd/tuning.h"
+
 /* Fraction of positions that any tap reaches; if the image has a stride larger than the kernel,
  * some positions get none. */
 static double shareWithTaps(const THNNConvolution *g)
@@ -141,6 +143,15 @@ static bool countPanel(const DirectWorker *worker, const double *costs, double *
   return true;
 }
 
+/* Whether short vectors take half the time of long ones. The costs are those of processors that take
+ * as long for a short one; where long ones are split, only algorithms with short ones gain. */
+static bool gainsFromShortVectors(const DirectWorker *worker)
+{
+  enum { LONG_VECTOR = 64 };
+  return THNN_tuning.splitsVectors && vectorLanes() * (int64_t)sizeof(real) == LONG_VECTOR &&
+         productsFor(worker->g.outputPlanes)->lanes < vectorLanes();
+}
+
 /* Counts products, the overhead of classes and their lists, bringing the image into cache, packing
  * and storing. */
 bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
@@ -170,5 +181,7 @@ bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
   const bool again = !own->keepsWeights && own->blockPlanes < g->inputPlanes;
   counts[DIRECT_WEIGHT] = (again ? boxes : 1) * THNN_convolutionWeights(g);
   setCost(plan, DIRECT_COSTS, costs, counts);
+  if (gainsFromShortVectors(worker))
+    plan->cost /= 2;
   return true;
 }

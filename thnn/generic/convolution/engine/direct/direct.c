@@ -99,8 +99,9 @@ static void addLines(const DirectWorker *worker, const Panel *panel, const Class
 static void addGroup(DirectWorker *worker, const Panel *panel, const THNNConvolutionBox *box,
                      int64_t plane, int64_t planes, const real *weights)
 {
-  const int64_t first = box->first[THNN_SAMPLE] * worker->g.inputPlanes + plane;
-  const real *image = worker->image + first * worker->imagePositions;
+  const real *image = worker->image +
+                      box->first[THNN_SAMPLE] * THNN_convolutionImageSample(&worker->g) +
+                      plane * worker->imagePositions;
   const real *start = plane == 0 ? worker->start : NULL;
   for (const Class *class = worker->class; class < worker->class + worker->classes; class++)
     for (int64_t done = 0; done < class->positions; done += THNN_(direct_slicePositions)(class)) {
@@ -170,7 +171,7 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
     addPlanes(worker, &panel, &box, nextTask < tasks ? &next : NULL, first, end);
   }
   storeBox(&plan->boxes, &box, &panel, worker->sums, worker->finish, worker->map,
-           worker->g.outputPlanes, worker->mapPositions);
+           THNN_convolutionMapSample(&worker->g), worker->mapPositions);
 }
 
 /* Lists the runs, which all threads share. */
