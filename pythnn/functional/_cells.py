@@ -6,24 +6,20 @@ steps are one product, and the gradient of the recurrent weight is another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from .. import thnn
 from .._tensor import array_module
-from ._arrays import Array, zeros
+from ._arrays import Array
 from ._axes import empty
 
 __all__ = ["Gru", "Lstm", "Plain", "Run", "Weights"]
 
-
-class Weights(NamedTuple):
-    """The parameters of one direction of a layer."""
-
-    input: Array
-    state: Array
-    input_bias: Array | None = None
-    state_bias: Array | None = None
+Weights: TypeAlias = Sequence[Any]
+"""Of a direction of a layer: those of its input and of its state, and two biases or twice None."""
 
 
 class Run(NamedTuple):
@@ -48,43 +44,70 @@ class Run(NamedTuple):
         return self.states[1:] if self.reverse else self.states[:-1]
 
 
+Gradients: TypeAlias = tuple[Array, list[Array], list[Array]]
+"""Of the input, of the states before the first step and of the weights."""
+
+
 # ---- Products of all steps, as rows of a matrix
 
 
 def _rows(array: Array) -> Array:
-    return array.reshape(array.shape[0] * array.shape[1], array.shape[2])
+    return array.reshape(-1, array.shape[2])
 
 
-def _product(x: Array, weight: Array, bias: Array | None) -> Array:
+def _product(x: Array, weight: Array, bias: Array | None, room: Any) -> Array:
     """x @ weight.T + bias, for all steps and samples."""
-    output = empty((*x.shape[:2], weight.shape[0]), x)
+    steps, batch, features = x.shape
+    rows = weight.shape[0]
+    output: Array = room((steps * batch, rows), x.dtype)
     if output.size:
-        thnn.Linear_updateOutput(None, _rows(x), _rows(output), weight, bias, None)
-    return output
+        thnn.Linear_updateOutput(None, x.reshape(-1, features), output, weight, bias, None)
+    return output.reshape(steps, batch, rows)
 
 
-def _product_backward(grad: Array, x: Array, weight: Array) -> Array:
-    """The gradient of `x`."""
-    grad_x = empty(x.shape, x)
-    if grad.size:
-        thnn.Linear_updateGradInput(None, _rows(x), _rows(grad), _rows(grad_x), weight)
-    return grad_x
-
-
-def _weight_gradients(
-    grad: Array, x: Array, weight: Array, bias: Array | None
-) -> tuple[Array, Array | None]:
-    """The gradients of a weight and a bias."""
-    grad_weight = zeros(weight.shape, weight)
-    grad_bias = None if bias is None else zeros(bias.shape, bias)
+def _add_to_weight(grad: Array, x: Array, weight: Array, bias: Array | None, zeros: Any) -> Any:
+    """The gradients of a weight and a bias, from rows."""
+    grad_weight = zeros(weight.shape, weight.dtype)
+    grad_bias = None if bias is None else zeros(bias.shape, bias.dtype)
     if grad.size:
         thnn.Linear_accGradParameters(
-            None, _rows(x), _rows(grad), None, weight, grad_bias, grad_weight, grad_bias, None, 1.0
+            None, x, grad, None, weight, grad_bias, grad_weight, grad_bias, None, 1.0
         )
     return grad_weight, grad_bias
 
 
+def _through_products(run: Run, to_input: Array, to_state: Array) -> tuple[Array, list[Array]]:
+    """The gradients of the input and of the weights, from those of both products."""
+    zeros = np.zeros if type(to_input) is np.ndarray else array_module(to_input).zeros
+    of_input, of_state, input_bias, state_bias = run.weights
+    x, grads = _rows(run.x), _rows(to_input)
+    grads_of_state = grads if to_state is to_input else _rows(to_state)
+    grad_x = empty(run.x.shape, run.x)
+    if grads.size:
+        thnn.Linear_updateGradInput(None, x, grads, _rows(grad_x), of_input)
+    one = _add_to_weight(grads, x, of_input, input_bias, zeros)
+    other = _add_to_weight(grads_of_state, _rows(run.before), of_state, state_bias, zeros)
+    found = [one[0], other[0]]
+    return grad_x, found if input_bias is None else [*found, one[1], other[1]]
+
+
 # ---- Cells
+
+
+def _states(x: Array, first: Array, reverse: bool, room: Any) -> Array:
+    """Room for the states, with the one before the first step."""
+    batch, units = first.shape
+    states: Array = room((x.shape[0] + 1, batch, units), x.dtype)
+    states[-1 if reverse else 0] = first
+    return states
+
+
+def _carried(run: Run, grad: Array | None) -> Array:
+    """A copy of the gradient of a last state."""
+    states = run.states
+    carried = empty(states.shape[1:], states)
+    carried[...] = 0 if grad is None else grad
+    return carried
 
 
 class Plain:
@@ -97,39 +120,31 @@ class Plain:
     def __init__(self, nonlinearity: str) -> None:
         self.is_relu = nonlinearity == "relu"
 
-    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
-        """All steps of one direction."""
-        xp = array_module(x)
-        projected = _product(x, of.input, of.input_bias)
-        states = _states(x, start[0], reverse)
-        product, add, tanh = thnn.Linear_updateOutput, xp.add, thnn.Tanh_updateOutput
-        steps = zip(*_ordered(reverse, projected), *_pairs(states, reverse), strict=True)
-        for gate, before, after in steps if x.shape[1] else ():
-            product(None, before, after, of.state, of.state_bias, None)
-            add(after, gate, out=after)
-            if self.is_relu:
-                xp.maximum(after, 0, out=after)
-            else:
-                tanh(None, after, after)
+    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool, room: Any) -> Run:
+        """All steps of one direction; `room` makes arrays without contents."""
+        of_input, of_state, input_bias, state_bias = of
+        projected = _product(x, of_input, input_bias, room)
+        states = _states(x, start[0], reverse, room)
+        if projected.size:
+            thnn.RNNSteps_updateOutput(
+                None, projected, of_state, state_bias, states, self.is_relu, reverse
+            )
         return Run(of, reverse, x, states, None)
 
     def backward(
         self, run: Run, grad_output: Array | None, grad_last: Sequence[Array | None]
-    ) -> tuple[Array, list[Array], list[Array | None]]:
-        """The gradients of x, of the state before and of the weights."""
-        output = run.output
-        xp = array_module(output)
-        slope = (output > 0).astype(output.dtype) if self.is_relu else 1 - output * output
-        grads = _gradients(run, grad_output)
+    ) -> Gradients:
+        """From the gradients of the output and of the last state."""
+        states = run.states
         carried = _carried(run, grad_last[0])
-        product = thnn.Linear_updateGradInput
-        steps = zip(*_ordered(not run.reverse, grads, slope), strict=True)
-        for grad, slope_now in steps if output.shape[1] else ():
-            xp.add(grad, carried, out=grad)
-            xp.multiply(grad, slope_now, out=grad)
-            product(None, carried, grad, carried, run.weights.state)
-        of_weights = _gradients_of_weights(run, grads, grads)
-        return _product_backward(grads, run.x, run.weights.input), [carried], of_weights
+        grads = empty((states.shape[0] - 1, *carried.shape), states)
+        if grads.size:
+            thnn.RNNSteps_updateGradInput(
+                None, states, run.weights[1], grad_output, grads, carried, self.is_relu,
+                run.reverse,
+            )  # fmt: skip
+        grad_x, of_weights = _through_products(run, grads, grads)
+        return grad_x, [carried], of_weights
 
 
 class Lstm:
@@ -139,30 +154,31 @@ class Lstm:
     states = 2
     name = "lstm"
 
-    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
-        """All steps of one direction."""
-        gates = _product(x, of.input, None)
-        states, cells = (_states(x, first, reverse) for first in start)
+    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool, room: Any) -> Run:
+        """All steps of one direction; `room` makes arrays without contents."""
+        of_input, of_state, input_bias, state_bias = of
+        gates = _product(x, of_input, None, room)
+        states = _states(x, start[0], reverse, room)
+        cells = _states(x, start[1], reverse, room)
         if gates.size:
             thnn.LSTMSteps_updateOutput(
-                None, gates, of.state, of.input_bias, of.state_bias, states, cells, reverse
+                None, gates, of_state, input_bias, state_bias, states, cells, reverse
             )
         return Run(of, reverse, x, states, (gates, cells))
 
     def backward(
         self, run: Run, grad_output: Array | None, grad_last: Sequence[Array | None]
-    ) -> tuple[Array, list[Array], list[Array | None]]:
-        """The gradients of x, of the states before and of the weights."""
+    ) -> Gradients:
+        """From the gradients of the output and of the last states."""
         gates, cells = run.kept
-        carried, carried_cell = (_carried(run, grad) for grad in grad_last)
-        grad_gates = empty(gates.shape, gates)
+        carried, carried_cell = _carried(run, grad_last[0]), _carried(run, grad_last[1])
+        grads = empty(gates.shape, gates)
         if gates.size:
             thnn.LSTMSteps_updateGradInput(
-                None, gates, run.weights.state, cells, grad_output, grad_gates, carried,
-                carried_cell, run.reverse,
+                None, gates, run.weights[1], cells, grad_output, grads, carried, carried_cell,
+                run.reverse,
             )  # fmt: skip
-        of_weights = _gradients_of_weights(run, grad_gates, grad_gates)
-        grad_x = _product_backward(grad_gates, run.x, run.weights.input)
+        grad_x, of_weights = _through_products(run, grads, grads)
         return grad_x, [carried, carried_cell], of_weights
 
 
@@ -173,77 +189,31 @@ class Gru:
     states = 1
     name = "gru"
 
-    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
-        """All steps of one direction."""
-        projected = _product(x, of.input, None)
-        states = _states(x, start[0], reverse)
-        units = states.shape[2]
-        kept = empty((*x.shape[:2], 5 * units), x)
+    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool, room: Any) -> Run:
+        """All steps of one direction; `room` makes arrays without contents."""
+        of_input, of_state, input_bias, state_bias = of
+        projected = _product(x, of_input, None, room)
+        states = _states(x, start[0], reverse, room)
+        steps, batch, rows = projected.shape
+        kept: Array = room((steps, batch, rows // 3 * 5), x.dtype)
         if projected.size:
             thnn.GRUSteps_updateOutput(
-                None, projected, of.state, of.input_bias, of.state_bias, states, kept, reverse
+                None, projected, of_state, input_bias, state_bias, states, kept, reverse
             )
         return Run(of, reverse, x, states, kept)
 
     def backward(
         self, run: Run, grad_output: Array | None, grad_last: Sequence[Array | None]
-    ) -> tuple[Array, list[Array], list[Array | None]]:
-        """The gradients of x, of the state before and of the weights."""
+    ) -> Gradients:
+        """From the gradients of the output and of the last state."""
         kept = run.kept
         carried = _carried(run, grad_last[0])
-        to_input = empty((*kept.shape[:2], 3 * carried.shape[1]), kept)
-        to_hidden = empty(to_input.shape, kept)
+        steps, batch, units = kept.shape[0], *carried.shape
+        to_input = empty((steps, batch, 3 * units), kept)
+        to_state = empty((steps, batch, 3 * units), kept)
         if kept.size:
             thnn.GRUSteps_updateGradInput(
-                None, kept, run.weights.state, grad_output, to_input, to_hidden, carried,
-                run.reverse,
-            )  # fmt: skip
-        of_weights = _gradients_of_weights(run, to_input, to_hidden)
-        return _product_backward(to_input, run.x, run.weights.input), [carried], of_weights
-
-
-def _states(x: Array, first: Array, reverse: bool) -> Array:
-    """Room for the states, with the one before the first step."""
-    states = empty((len(x) + 1, *first.shape), x)
-    states[-1 if reverse else 0] = first
-    return states
-
-
-def _ordered(reverse: bool, *arrays: Array) -> Iterator[list[Array]]:
-    """The steps of arrays, in the order of a direction."""
-    for array in arrays:
-        steps = list(array)
-        yield steps[::-1] if reverse else steps
-
-
-def _pairs(states: Array, reverse: bool) -> tuple[list[Array], list[Array]]:
-    """The states before and after each step, in the order of a direction."""
-    (steps,) = _ordered(reverse, states)
-    return steps[:-1], steps[1:]
-
-
-def _gradients(run: Run, grad_output: Array | None) -> Array:
-    """A copy of the gradient of a direction's output, which may be changed."""
-    output = run.output
-    if grad_output is None:
-        return zeros(output.shape, output)  # type: ignore[no-any-return]
-    grads = empty(output.shape, output)
-    grads[...] = grad_output
-    return grads
-
-
-def _carried(run: Run, grad: Array | None) -> Array:
-    """A copy of the gradient of a last state."""
-    shape = run.states.shape[1:]
-    carried: Array = zeros(shape, run.states)
-    if grad is not None:
-        carried[...] = grad
-    return carried
-
-
-def _gradients_of_weights(run: Run, to_input: Array, to_hidden: Array) -> list[Array | None]:
-    of = run.weights
-    of_input = _weight_gradients(to_input, run.x, of.input, of.input_bias)
-    of_state = _weight_gradients(to_hidden, run.before, of.state, of.state_bias)
-    found = [of_input[0], of_state[0], of_input[1], of_state[1]]
-    return found if of.input_bias is not None else found[:2]
+                None, kept, run.weights[1], grad_output, to_input, to_state, carried, run.reverse
+            )
+        grad_x, of_weights = _through_products(run, to_input, to_state)
+        return grad_x, [carried], of_weights

@@ -26,6 +26,8 @@ def flattened(value: Any) -> list[Any]:
     """The arrays alone."""
     if not isinstance(value, (tuple, list)):
         return [value]
+    if len(value) == 1 and isinstance(value[0], (tuple, list)):
+        return flattened(value[0])
     found = []
     for entry in value:
         if isinstance(entry, (tuple, list)):
@@ -42,9 +44,14 @@ def as_tuples(value: Any) -> Any:
 
 def rebuilt(value: Any, arrays: Iterator[Any]) -> Any:
     """Other arrays in the same tuples."""
-    if isinstance(value, (tuple, list)):
-        return tuple([rebuilt(entry, arrays) for entry in value])
-    return next(arrays)
+    if not isinstance(value, (tuple, list)):
+        return next(arrays)
+    return tuple(
+        [
+            rebuilt(entry, arrays) if isinstance(entry, (tuple, list)) else next(arrays)
+            for entry in value
+        ]
+    )
 
 
 def are_plain(value: Any, dtype: np.dtype[Any]) -> bool:

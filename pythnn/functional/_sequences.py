@@ -11,7 +11,7 @@ import numpy as np
 from .._tensor import array_module
 from ._arrays import Array, Unfit, check_shape, zeros
 from ._axes import empty
-from ._cells import Run, Weights
+from ._cells import Run
 from ._nested import flattened, leaves, rebuilt
 
 __all__ = ["Saved", "backward", "forward"]
@@ -27,9 +27,7 @@ class Saved(NamedTuple):
 
 
 def _given(x: Array, start: Sequence[Array | None], parameters: Any, count: int) -> list[Array]:
-    """The first states; zeros in place of those that are None."""
-    if all(state is not None for state in start):
-        return cast("list[Array]", start)
+    """The first states, with zeros in place of those that are None."""
     states = [state for state in start if state is not None]
     flat = flattened(parameters)
     beside = states[0] if states else flat[1] if len(flat) > 1 else x
@@ -39,14 +37,6 @@ def _given(x: Array, start: Sequence[Array | None], parameters: Any, count: int)
 
 def _check_start(cell: Any, x: Array, start: Sequence[Array], count: int, name: str) -> int:
     """The number of units; raises unless input and states fit."""
-    shape = start[0].shape
-    if (
-        len(shape) == x.ndim == 3
-        and shape[:2] == (count, x.shape[1])
-        and start[-1].shape == shape
-        and shape[2] * x.shape[2]
-    ):
-        return int(shape[2])
     if x.ndim != 3 or not x.shape[2]:
         raise Unfit("x", "time x batch x features", f"shape {tuple(x.shape)}")
     for i, state in enumerate(start):
@@ -63,17 +53,26 @@ def _check_start(cell: Any, x: Array, start: Sequence[Array], count: int, name: 
 _NAMES = ("w_ih", "w_hh", "b_ih", "b_hh")
 
 
-def _weights(cell: Any, parameters: Any, sizes: Sequence[int], directions: int) -> list[Weights]:
-    """The parameters of each direction of each layer, whose shapes are right."""
-    flat = flattened(parameters)
-    wanted = _shapes(cell.gates, *sizes, directions, len(flat))
-    if tuple([array.shape for array in flat]) != wanted:
-        _refuse(parameters, wanted, sizes[0] * directions, directions)
-    each = len(flat) // (sizes[0] * directions)
-    return [Weights(*flat[i : i + each]) for i in range(0, len(flat), each)]
-
-
 @lru_cache(maxsize=256)
+def _fit(
+    gates: int,
+    layers: int,
+    directions: int,
+    x: tuple[int, ...],
+    starts: tuple[tuple[int, ...], ...],
+    parameters: tuple[tuple[int, ...], ...],
+) -> bool:
+    """Whether input, first states and parameters of these shapes fit each other."""
+    start = starts[0]
+    return (
+        len(start) == len(x) == 3
+        and start[:2] == (layers * directions, x[1])
+        and starts[-1] == start
+        and start[2] * x[2] > 0
+        and parameters == _shapes(gates, layers, start[2], x[2], directions, len(parameters))
+    )
+
+
 def _shapes(
     gates: int, layers: int, units: int, features: int, directions: int, count: int
 ) -> tuple[tuple[int, ...], ...] | None:
@@ -115,38 +114,82 @@ def forward(
     if layers < 1:
         raise Unfit("layers", "at least 1", f"{layers}")
     directions = 2 if both else 1
-    start = _given(x, start, parameters, layers * directions)
-    units = _check_start(cell, x, start, layers * directions, name)
-    weights = _weights(cell, parameters, (layers, units, x.shape[2]), directions)
-    xp = array_module(x)
+    count = layers * directions
+    first, last_state = start[0], start[-1]
+    if first is None or last_state is None:
+        start = _given(x, start, parameters, count)
+        first, last_state = start[0], start[-1]
+    flat = flattened(parameters)
+    shapes = tuple([array.shape for array in flat])
+    starts = (first.shape, last_state.shape)
+    if not _fit(cell.gates, layers, directions, x.shape, starts, shapes):
+        units = _check_start(cell, x, cast("list[Array]", start), count, name)
+        wanted = _shapes(cell.gates, layers, units, x.shape[2], directions, len(flat))
+        _refuse(parameters, wanted, count, directions)
+    weights = flat if len(flat) == 4 * count else _with_biases(flat)
+    room = np.empty if type(x) is np.ndarray else array_module(x).empty
+    if count > 1:
+        given = cast("list[Array]", start)
+        return _all_runs(cell, x, given, weights, layers, directions, parameters, room)
+    run = cell.run(weights, x, (first[0], last_state[0]), False, room)
+    states = run.states
+    ends = [states[-1:].copy()]
+    if cell.states == 2:
+        ends.append(run.kept[1][-1:].copy())
+    # The states are kept: what users get is theirs.
+    return states[1:].copy(), ends, Saved(cell, [[run]], parameters)
+
+
+def _with_biases(flat: Sequence[Array]) -> list[Any]:
+    """Weights without biases, with None in their place."""
+    found: list[Any] = []
+    for i in range(0, len(flat), 2):
+        found += [flat[i], flat[i + 1], None, None]
+    return found
+
+
+def _all_runs(
+    cell: Any,
+    x: Array,
+    start: Sequence[Array],
+    weights: Sequence[Any],
+    layers: int,
+    directions: int,
+    parameters: Any,
+    room: Any,
+) -> tuple[Array, list[Array], Saved]:
+    """What `forward` returns, of several layers or directions."""
     last = [empty(state.shape, state) for state in start]
     runs: list[list[Run]] = []
-    output = xp.ascontiguousarray(x)
+    output = x
     for layer in range(layers):
         runs.append([])
         for direction in range(directions):
             i = layer * directions + direction
             first = [state[i] for state in start]
-            run = cell.run(weights[i], output, first, direction == 1)
+            run = cell.run(weights[4 * i : 4 * i + 4], output, first, direction == 1, room)
             runs[-1].append(run)
-            last[0][i] = run.states[0 if run.reverse else -1]
+            end = 0 if direction else -1
+            last[0][i] = run.states[end]
             if cell.states == 2:
-                last[1][i] = run.kept[1][0 if run.reverse else -1]
+                last[1][i] = run.kept[1][end]
         outputs = [run.output for run in runs[-1]]
-        output = xp.concatenate(outputs, axis=2) if both else outputs[0]
+        output = outputs[0]
+        if directions == 2:
+            output = array_module(x).concatenate(outputs, axis=2)
     # The states are kept: what users get is theirs.
-    return output if both else output.copy(), last, Saved(cell, runs, parameters)
+    return output if directions == 2 else output.copy(), last, Saved(cell, runs, parameters)
 
 
-def _check_kind(name: str, grad: Array | None, beside: Array) -> None:
-    """Raises unless a gradient has the type and the place of what was computed forwards."""
-    if grad is None:
-        return
+def _check_like(beside: Array, name: str, grad: Array, shape: tuple[int, ...]) -> None:
+    """Raises unless a gradient has this shape, and the type and the place of what was computed."""
     if type(grad) is not type(beside):
         place = "in the CPU's memory" if type(beside) is np.ndarray else "on the device"
         raise Unfit(name, f"an array {place}, where 'saved' lies", "one elsewhere")
     if grad.dtype != beside.dtype:
         raise Unfit(name, f"an array of {beside.dtype}, like 'saved'", f"one of {grad.dtype}")
+    if grad.shape != shape:
+        check_shape(name, grad, shape)
 
 
 def backward(
@@ -159,18 +202,30 @@ def backward(
         raise Unfit("saved", wanted, found)
     runs = saved.runs
     directions, run = len(runs[0]), runs[-1][0]
-    _check_kind("grad_y", grad_output, run.states)
-    for grad in grad_last:
-        _check_kind(name, grad, run.states)
-    steps, batch, units = run.output.shape
-    if grad_output is not None:
-        check_shape("grad_y", grad_output, (steps, batch, directions * units))
+    states = run.states
+    after, batch, units = states.shape
     shape = (len(runs) * directions, batch, units)
+    if grad_output is not None:
+        _check_like(states, "grad_y", grad_output, (after - 1, batch, directions * units))
     for i, grad in enumerate(grad_last):
         if grad is not None:
-            check_shape(name if saved.cell.states == 1 else f"{name}[{i}]", grad, shape)
-    first = [empty(shape, run.states) for _ in grad_last]
-    gradients: list[list[Array | None]] = []
+            of = name if saved.cell.states == 1 else f"{name}[{i}]"
+            _check_like(states, of, grad, shape)
+    if shape[0] == 1:
+        last = [None if grad is None else grad[0] for grad in grad_last]
+        grad_x, before, flat = saved.cell.backward(run, grad_output, last)
+        return grad_x, [grad[None] for grad in before], rebuilt(saved.parameters, iter(flat))
+    return _back_through(saved, grad_output, grad_last, shape)
+
+
+def _back_through(
+    saved: Saved, grad_output: Array | None, grad_last: Sequence[Array | None], shape: Any
+) -> tuple[Array, list[Array], Any]:
+    """What `backward` returns, of several layers or directions."""
+    runs = saved.runs
+    directions, units = len(runs[0]), shape[2]
+    first = [empty(shape, runs[0][0].states) for _ in grad_last]
+    gradients: list[list[Array]] = []
     grad_input: Array | None = grad_output
     for layer in range(len(runs) - 1, -1, -1):
         inputs = []

@@ -33,7 +33,7 @@ def rnn(
     bidirectional: bool = False,
     nonlinearity: str = "tanh",
 ) -> tuple[Array, Array, Saved]:
-    """h = tanh(w_ih x + b_ih + w_hh h + b_hh), step by step.
+    """h = tanh(w_ih x + b_ih + w_hh h + b_hh), step by step. RNNSteps.
 
     Parameters
     ----------

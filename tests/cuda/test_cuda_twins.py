@@ -544,6 +544,31 @@ for gates, module in ((3, "GRUSteps"), (4, "LSTMSteps")):
                 gradCell=normal(BATCH, UNITS),
                 **layer,
             )
+for reverse in (False, True):
+    for rectify in (False, True):
+        layer = {"weight": normal(UNITS, UNITS) / UNITS, "rectify": rectify, "reverse": reverse}
+        for bias in (None, normal(UNITS)):
+            call(
+                "RNNSteps_updateOutput",
+                f"{reverse} {rectify}" + ("" if bias is None else " bias"),
+                LAYER,
+                PRODUCT,
+                input=normal(STEPS, BATCH, UNITS),
+                bias=bias,
+                output=normal(STEPS + 1, BATCH, UNITS),
+                **layer,
+            )
+        for given in (None, normal(STEPS, BATCH, UNITS)):
+            call(
+                "RNNSteps_updateGradInput",
+                f"{reverse} {rectify}" + ("" if given is None else " outputs"),
+                LAYER,
+                PRODUCT,
+                output=normal(STEPS + 1, BATCH, UNITS),
+                gradOutput=given,
+                gradState=normal(BATCH, UNITS),
+                **layer,
+            )
 
 
 @pytest.mark.parametrize("real", DEVICE)

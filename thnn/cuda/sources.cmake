@@ -40,7 +40,8 @@ thnn_folder(THCUNN_MODULE_SOURCES generic/pooling average.cu FeatureLPPooling.cu
             TemporalMaxPooling.cu TemporalSubSampling.cu VolumetricAveragePooling.cu
             VolumetricDilatedMaxPooling.cu VolumetricFractionalMaxPooling.cu
             VolumetricMaxPooling.cu VolumetricMaxUnpooling.cu)
-thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu GRUSteps.cu LSTMFused.cu LSTMSteps.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu GRUSteps.cu LSTMFused.cu LSTMSteps.cu
+            RNNSteps.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/resampling linear.cu nearest.cu
             SpatialGridSamplerBilinear.cu SpatialUpSamplingBilinear.cu SpatialUpSamplingNearest.cu
             VolumetricUpSamplingNearest.cu VolumetricUpSamplingTrilinear.cu)

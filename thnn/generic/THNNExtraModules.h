@@ -310,6 +310,28 @@ THNN_API void THNN_(GRUSteps_updateGradInput)(
     THTensor *gradState,    /* inout: batch x units; with respect to the last output, then to the first */
     bool reverse);          /* as in the forward call */
 
+/* All steps of a plain recurrent layer, given the products of its input: an output is tanh(input +
+ * weight * output of the step before + bias), or the greater of that sum and 0. */
+THNN_API void THNN_(RNNSteps_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: steps x batch x units; the products */
+    THTensor *weight, /* in: units x units */
+    THTensor *bias,   /* in, optional: units; 0 if NULL */
+    THTensor *output, /* inout: (steps + 1) x batch x units; the one before the first step is given */
+    bool rectify,     /* the greater of the sum and 0; otherwise tanh */
+    bool reverse);    /* from the last step to the first, before which the last state stands */
+
+/* All steps of a plain recurrent layer, backward. */
+THNN_API void THNN_(RNNSteps_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *output,     /* in: (steps + 1) x batch x units; from the forward call */
+    THTensor *weight,     /* in: units x units */
+    THTensor *gradOutput, /* in, optional: steps x batch x units; zeros if NULL */
+    THTensor *gradInput,  /* out: steps x batch x units; with respect to input and bias */
+    THTensor *gradState,  /* inout: batch x units; with respect to the last output, then to the first */
+    bool rectify,         /* as in the forward call */
+    bool reverse);        /* as in the forward call */
+
 /* Layer normalisation: output = (input - mean) / sqrt(var + eps) * weight + bias, with mean and
  * variance of each row. */
 THNN_API void THNN_(LayerNormalization_updateOutput)(

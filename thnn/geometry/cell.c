@@ -29,16 +29,23 @@ THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape un
   return cell;
 }
 
-THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
-                                      THNNShape storage, THNNShape weight)
+/* Checks the weight of a state, and returns the number of units. */
+static int64_t unitsOf(const char *function, int gates, THNNShape weight)
 {
   THNN_checkNotEmpty(function, weight);
   THNN_checkDimensions(function, weight, 2, 2, "gates x units");
   THNN_checkBlasSizes(function, weight);
-  THNNSteps sizes = {.units = weight.size[1]};
-  const int64_t gateSize[] = {gates, sizes.units};
-  const int64_t weightSize[] = {THNN_product(2, gateSize), sizes.units};
+  const int64_t units = weight.size[1];
+  const int64_t gateSize[] = {gates, units};
+  const int64_t weightSize[] = {THNN_product(2, gateSize), units};
   THNN_checkSizes(function, weight, 2, weightSize, "gates x units");
+  return units;
+}
+
+THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
+                                      THNNShape storage, THNNShape weight)
+{
+  THNNSteps sizes = {.units = unitsOf(function, gates, weight)};
   THNN_checkNotEmpty(function, storage);
   THNN_checkDimensions(function, storage, 3, 3, "steps x batch x gates");
   sizes.steps = storage.size[0];
@@ -53,6 +60,20 @@ THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int store
 THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input, THNNShape weight)
 {
   return THNN_storedSteps_shapeCheck(function, gates, gates, input, weight);
+}
+
+THNNSteps THNN_statesSteps_shapeCheck(const char *function, THNNShape states, THNNShape weight)
+{
+  THNNSteps sizes = {.units = unitsOf(function, 1, weight)};
+  THNN_checkNotEmpty(function, states);
+  THNN_checkDimensions(function, states, 3, 3, "(steps + 1) x batch x units");
+  if (states.size[0] < 2)
+    THNN_rejectShape(function, states, "states before and after at least 1 step");
+  sizes.steps = states.size[0] - 1;
+  sizes.batch = states.size[1];
+  THNN_checkStates(function, &sizes, states);
+  THNN_checkBlasSizes(function, states);
+  return sizes;
 }
 
 void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states)
@@ -72,6 +93,12 @@ void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *size
   const int64_t count = gates * sizes->units;
   THNN_checkVector(function, bias1, count, "gates");
   THNN_checkVector(function, bias2, count, "gates");
+}
+
+void THNN_checkStepBias(const char *function, const THNNSteps *sizes, THNNShape bias)
+{
+  if (THNN_given(bias))
+    THNN_checkVector(function, bias, sizes->units, "units");
 }
 
 void THNN_checkStepGradients(const char *function, const THNNSteps *sizes, THNNShape gradOutput,

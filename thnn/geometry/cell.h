@@ -40,9 +40,14 @@ THNN_PRIVATE THNNSteps THNN_steps_shapeCheck(const char *function, int gates, TH
 THNN_PRIVATE THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
                                                    THNNShape storage, THNNShape weight);
 
-/* Checks states before and after each step, both biases or neither, and gradients: of the output,
- * steps x batch x units, if it is given, and of a state, batch x units. */
+/* Checks the weight of a layer with one gate, and states before and after each step. */
+THNN_PRIVATE THNNSteps THNN_statesSteps_shapeCheck(const char *function, THNNShape states,
+                                                   THNNShape weight);
+
+/* Checks states before and after each step, a bias, both biases or neither, and gradients: of the
+ * output, steps x batch x units, if it is given, and of a state, batch x units. */
 THNN_PRIVATE void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states);
+THNN_PRIVATE void THNN_checkStepBias(const char *function, const THNNSteps *sizes, THNNShape bias);
 THNN_PRIVATE void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes,
                                        THNNShape bias1, THNNShape bias2);
 THNN_PRIVATE void THNN_checkStepGradients(const char *function, const THNNSteps *sizes,

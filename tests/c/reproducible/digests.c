@@ -290,6 +290,10 @@ static void recur(void)
   Tensor *hidden = RANDOM(steps + 1, batch, units), *storage = RANDOM(steps, batch, 5 * units);
   MODULE(GRUSteps_updateOutput)(state, input, v, bias3, bias4, hidden, storage, false);
   add("GRUSteps_updateOutput", hidden);
+  Tensor *products = RANDOM(steps, batch, units), *w = RANDOM(units, units);
+  Tensor *bias = RANDOM(units), *states = RANDOM(steps + 1, batch, units);
+  MODULE(RNNSteps_updateOutput)(state, products, w, bias, states, batch > 12, false);
+  add("RNNSteps_updateOutput", states);
 }
 
 static void map(void)

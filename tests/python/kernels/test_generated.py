@@ -38,6 +38,7 @@ DEFINED_ELSEWHERE = {
     "GroupedFullConvolution": "functional/test_grouped_convolution.py",
     "LSTMSteps": "functional/test_recurrent_layers.py",
     "LayerNormalization": "kernels/test_layer_normalisation.py",
+    "RNNSteps": "functional/test_recurrent_layers.py",
     "SpatialConvolutionJoined": "kernels/test_joined_convolution.py",
     "SpatialGreatest": "kernels/test_pooling.py",
 }

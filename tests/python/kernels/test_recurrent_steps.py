@@ -1,4 +1,4 @@
-"""LSTMSteps and GRUSteps: against their cells, step by step, and what they refuse."""
+"""LSTMSteps, GRUSteps and RNNSteps: against their cells, step by step, and what they refuse."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ SHAPES = [(1, 1, 1), (4, 3, 5), (3, 2, 33), (2, 70, 19)]
 FORWARD = {
     "LSTM": ("gates", "weight", "bias1", "bias2", "output", "cells"),
     "GRU": ("input", "weight", "bias1", "bias2", "output", "storage"),
+    "RNN": ("input", "weight", "bias2", "output", "rectify"),
 }
 BACKWARD = {
     "LSTM": ("gates", "weight", "cells", "gradOutput", "gradGates", "gradState", "gradCell"),
     "GRU": ("storage", "weight", "gradOutput", "gradInInput", "gradInHidden", "gradState"),
+    "RNN": ("output", "weight", "gradOutput", "gradInput", "gradState", "rectify"),
 }
 
 
 def sample(kind: str, shape: tuple[int, int, int], dtype: Any, biased: bool = True) -> Arrays:
     steps, batch, units = shape
-    gates = {"LSTM": 4, "GRU": 3}[kind]
+    gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[kind]
     random = np.random.default_rng(sum(shape) + gates)
     normal = random.standard_normal
     products = normal((steps, batch, gates * units))
@@ -39,6 +41,8 @@ def sample(kind: str, shape: tuple[int, int, int], dtype: Any, biased: bool = Tr
     if kind == "LSTM":
         a |= {"gates": products, "cells": normal((steps + 1, batch, units))}
         a |= {"gradCell": normal((batch, units)), "gradGates": np.zeros(products.shape)}
+    elif kind == "RNN":
+        a |= {"input": products, "gradInput": np.zeros(products.shape)}
     else:
         a |= {"input": products, "storage": np.zeros((steps, batch, 5 * units))}
         a |= {"gradInInput": np.zeros(products.shape), "gradInHidden": np.zeros(products.shape)}
@@ -47,9 +51,13 @@ def sample(kind: str, shape: tuple[int, int, int], dtype: Any, biased: bool = Tr
     return {name: array.astype(dtype) for name, array in a.items()}
 
 
+def copied(a: Any) -> Any:
+    return {name: value if name == "rectify" else value.copy() for name, value in a.items()}
+
+
 def run(kind: str, a: Arrays, reverse: bool, state: State | None = None) -> Arrays:
     """Forwards and backwards; the arrays that have been written."""
-    a = {name: array.copy() for name, array in a.items()}
+    a = copied(a)
     call(kind, "updateOutput", a, reverse, state)
     call(kind, "updateGradInput", a, reverse, state)
     return a
@@ -57,12 +65,13 @@ def run(kind: str, a: Arrays, reverse: bool, state: State | None = None) -> Arra
 
 def call(kind: str, what: str, a: Any, reverse: bool, state: State | None = None) -> None:
     names = (FORWARD if what == "updateOutput" else BACKWARD)[kind]
-    getattr(thnn, f"{kind}Steps_{what}")(state, *(a.get(name) for name in names), reverse)
+    given = (a.get(name, False if name == "rectify" else None) for name in names)
+    getattr(thnn, f"{kind}Steps_{what}")(state, *given, reverse)
 
 
 def by_cells(kind: str, a: Arrays, reverse: bool) -> Arrays:
     """The same with the functions of one step, and numpy's products."""
-    a = {name: array.copy() for name, array in a.items()}
+    a = copied(a)
     steps = len(a["gradOutput"])
     order = range(steps)[:: -1 if reverse else 1]
     weight, states = a["weight"], a["output"]
@@ -81,6 +90,9 @@ def by_cells(kind: str, a: Arrays, reverse: bool) -> Arrays:
                 states[after],
                 cells[after],
             )
+        elif kind == "RNN":
+            total = hidden + a["input"][t] + a.get("bias2", 0)
+            states[after] = np.maximum(total, 0) if a.get("rectify") else np.tanh(total)
         else:
             thnn.GRUFused_updateOutput(
                 None, a["input"][t], hidden, a.get("bias1"), a.get("bias2"), states[before],
@@ -98,6 +110,10 @@ def by_cells(kind: str, a: Arrays, reverse: bool) -> Arrays:
             )  # fmt: skip
             a["gradCell"] = through
             a["gradState"] = a["gradGates"][t] @ weight
+        elif kind == "RNN":
+            now = states[after]
+            a["gradInput"][t] = grad * ((now > 0) if a.get("rectify") else 1 - now * now)
+            a["gradState"] = a["gradInput"][t] @ weight
         else:
             thnn.GRUFused_updateGradInput(
                 None, a["gradInInput"][t], a["gradInHidden"][t], grad, through, a["storage"][t]
@@ -118,6 +134,15 @@ def test_steps_are_those_of_the_cells(
     roundings = 16 * shape[0] * (4 * shape[2] + 4 * FUNCTION)
     for name, array in wanted.items():
         assert_near(found[name], array, roundings, np.abs(array).max(initial=1), name)
+    if kind == "RNN":
+        a["rectify"] = True
+        found, wanted = run(kind, a, reverse), by_cells(kind, a, reverse)
+        assert_near(found["output"], wanted["output"], roundings, np.abs(wanted["output"]).max())
+        # A sum of about 0 may be rounded to either side: the gradients are those of these outputs.
+        wanted = by_cells(kind, {**a, "output": found["output"]}, reverse)
+        for name in ("gradInput", "gradState"):
+            size = np.abs(wanted[name]).max(initial=1)
+            assert_near(found[name], wanted[name], roundings, size, name)
     untouched = a["output"][-1 if reverse else 0]
     np.testing.assert_array_equal(found["output"][-1 if reverse else 0], untouched)
 
@@ -175,9 +200,11 @@ def test_refusals_and_failing_memory_change_nothing(kind: str, what: str) -> Non
     before = {name: array.copy() for name, array in a.items()}
     names = (FORWARD if what == "updateOutput" else BACKWARD)[kind]
     resized = (
-        {"storage"} if what == "updateOutput" else {"gradGates", "gradInInput", "gradInHidden"}
+        {"storage"}
+        if what == "updateOutput"
+        else {"gradGates", "gradInInput", "gradInHidden", "gradInput"}
     )
-    for name in names:
+    for name in (name for name in names if name != "rectify"):
         wrongs = [] if name in resized else [a[name][..., :-1].copy(), a[name][None]]
         for wrong in wrongs:
             with pytest.raises(THNNArgumentError, match=rf"{kind}Steps_{what}.*'{name}|expected"):
@@ -197,4 +224,4 @@ def test_refusals_and_failing_memory_change_nothing(kind: str, what: str) -> Non
             assert memory.live == 0
         for name, array in before.items():
             np.testing.assert_array_equal(a[name], array)
-    assert failures >= (what == "updateOutput")
+    assert failures >= (what == "updateOutput" and kind != "RNN")
