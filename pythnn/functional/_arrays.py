@@ -138,6 +138,8 @@ def pair(name: str, value: Any) -> tuple[int, int]:
     """Height and width."""
     if type(value) is int:
         return value, value
+    if type(value) is tuple and len(value) == 2 and type(value[0]) is type(value[1]) is int:
+        return value
     first, second = sizes_of(name, value, 2)
     return first, second
 
@@ -146,6 +148,8 @@ def triple(name: str, value: Any) -> tuple[int, int, int]:
     """Depth, height and width."""
     if type(value) is int:
         return value, value, value
+    if type(value) is tuple and len(value) == 3 and set(map(type, value)) == {int}:
+        return value
     first, second, third = sizes_of(name, value, 3)
     return first, second, third
 

@@ -12,7 +12,17 @@ import numpy as np
 from .._tensor import array_module
 from ._arrays import Array, Unfit, axis_of, integer, is_list, shaped
 
-__all__ = ["Axes", "Block", "Shape", "as_block", "axes_of", "empty", "from_block", "sizes_of"]
+__all__ = [
+    "Axes",
+    "Block",
+    "Shape",
+    "as_block",
+    "axes_of",
+    "empty",
+    "from_block",
+    "sides_of",
+    "sizes_of",
+]
 
 Axes: TypeAlias = int | Sequence[int]
 """One axis, or several; negative ones count from the end."""
@@ -42,6 +52,24 @@ def axes_of(array: Any, axes: Any, name: str = "axis") -> tuple[int, ...]:
     if len(set(found)) != len(found):
         raise Unfit(name, "axes that differ", repr(tuple(axes)))
     return tuple(found)
+
+
+def sides_of(shape: tuple[int, ...], axes: Any) -> tuple[int, int, int] | None:
+    """The three sizes of `as_block`, where it has nothing to move; otherwise None."""
+    if type(axes) is int or (type(axes) is tuple and set(map(type, axes)) == {int}):
+        return _sides(shape, axes)
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _sides(shape: tuple[int, ...], axes: int | tuple[int, ...]) -> tuple[int, int, int] | None:
+    count = len(shape)
+    each = (axes,) if isinstance(axes, int) else axes
+    found = {axis % count for axis in each if -count <= axis < count}
+    if len(found) != len(each):
+        return None
+    sizes, order = _layout(shape, tuple(sorted(found)))
+    return sizes if order is None else None
 
 
 class Block(NamedTuple):

@@ -236,18 +236,23 @@ def _moved(indices: Array, shape: Sequence[int], to: Sequence[int], by: Sequence
     return found
 
 
-_FORWARD: dict[str, Any] = {
-    "max2": thnn.SpatialDilatedMaxPooling_updateOutput,
-    "max3": thnn.VolumetricDilatedMaxPooling_updateOutput,
-    "mean2": thnn.SpatialAveragePooling_updateOutput,
-    "mean3": thnn.VolumetricAveragePooling_updateOutput,
+_MAXIMA: dict[int, Any] = {
+    2: thnn.SpatialDilatedMaxPooling_updateOutput,
+    3: thnn.VolumetricDilatedMaxPooling_updateOutput,
 }
-_BACKWARD: dict[str, Any] = {
-    "max2": thnn.SpatialDilatedMaxPooling_updateGradInput,
-    "max3": thnn.VolumetricDilatedMaxPooling_updateGradInput,
-    "mean2": thnn.SpatialAveragePooling_updateGradInput,
-    "mean3": thnn.VolumetricAveragePooling_updateGradInput,
+_MAXIMA_BACK: dict[int, Any] = {
+    2: thnn.SpatialDilatedMaxPooling_updateGradInput,
+    3: thnn.VolumetricDilatedMaxPooling_updateGradInput,
 }
+_MEANS: dict[int, Any] = {
+    2: thnn.SpatialAveragePooling_updateOutput,
+    3: thnn.VolumetricAveragePooling_updateOutput,
+}
+_MEANS_BACK: dict[int, Any] = {
+    2: thnn.SpatialAveragePooling_updateGradInput,
+    3: thnn.VolumetricAveragePooling_updateGradInput,
+}
+"""The C functions, by the number of dimensions."""
 
 
 def max_of(x: Array, windows: Windows, state: State | None) -> tuple[Any, Any]:
@@ -262,7 +267,7 @@ def max_of(x: Array, windows: Windows, state: State | None) -> tuple[Any, Any]:
         arguments, ceil_mode = over.arguments(dilated=True), False
     else:
         source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
-    _FORWARD[f"max{dimensions}"](state, source, output, indices, *arguments, ceil_mode)
+    _MAXIMA[dimensions](state, source, output, indices, *arguments, ceil_mode)
     if dimensions == 2:
         indices = from_one(indices)
         if laid.is_wide:
@@ -293,8 +298,7 @@ def max_of_backward(
             indices = _moved(indices, x.shape[-2:], source.shape[-2:], before)
         indices = indices + 1
     grad = like(source)
-    update = _BACKWARD[f"max{dimensions}"]
-    update(state, source, grad_output, grad, indices, *arguments, ceil_mode)
+    _MAXIMA_BACK[dimensions](state, source, grad_output, grad, indices, *arguments, ceil_mode)
     return _without_sides(grad, source.shape, x, laid.sides) if laid.is_wide else grad
 
 
@@ -343,8 +347,7 @@ def mean_of(x: Array, windows: Windows, count_padding: bool | None, state: State
     source = _with_sides(x, way.sides, 0.0) if way.sides else x
     shape = (*x.shape[:-dimensions], *laid.counts)
     output = new(shape, x)
-    update = _FORWARD[f"mean{dimensions}"]
-    update(state, source, output, *way.arguments, way.ceil_mode, way.counted)
+    _MEANS[dimensions](state, source, output, *way.arguments, way.ceil_mode, way.counted)
     if way.factor is not None:
         output = shaped(output, shape)
         output *= way.factor
@@ -370,6 +373,7 @@ def mean_of_backward(
     grad = like(source)
     if way.factor is not None:
         grad_output = grad_output * way.factor
-    update = _BACKWARD[f"mean{dimensions}"]
-    update(state, source, grad_output, grad, *way.arguments, way.ceil_mode, way.counted)
+    _MEANS_BACK[dimensions](
+        state, source, grad_output, grad, *way.arguments, way.ceil_mode, way.counted
+    )
     return _without_sides(grad, source.shape, x, way.sides) if way.sides else grad

@@ -37,13 +37,9 @@ class Window(NamedTuple):
 
 def _plain_sizes(name: str, value: Any, n: int) -> Any:
     """An int, or a tuple of n ints, either of which can be looked up."""
-    if type(value) is tuple and len(value) == n and all(map(_is_int, value)):
+    if type(value) is tuple and len(value) == n and set(map(type, value)) == {int}:
         return value
     return sizes_of(name, value, n)
-
-
-def _is_int(value: Any) -> bool:
-    return type(value) is int
 
 
 def _is_side(value: Any) -> bool:
@@ -81,7 +77,7 @@ def _plain_sides(wanted: str, entry: Any, value: Any) -> Any:
 
 def spatial(name: str, value: Any, n: int) -> tuple[int, ...]:
     """One size for each dimension."""
-    each = sizes_of(name, value, n)
+    each: tuple[int, ...] = _each(_plain_sizes(name, value, n), n)
     for size in each:
         if size < 1:
             raise Unfit(name, "sizes from 1 on", repr(value))

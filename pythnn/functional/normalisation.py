@@ -23,6 +23,13 @@ from ._arrays import Array, Real, Unfit, Written, check_shape, integer, like, ne
 from ._axes import Axes, Block, as_block, axes_of, empty, from_block
 from ._choices import checked
 from ._front import function
+from ._normalised import (
+    are_plain_channels,
+    check_elements,
+    normalised,
+    normalised_backward,
+    normalised_channels,
+)
 
 __all__ = [
     "batch_norm",
@@ -81,11 +88,6 @@ def _kept(
     return others, tuple(shape[i] for i in others), wide
 
 
-def _check_elements(x: Array, count: int) -> None:
-    if count == 0:
-        raise Unfit("x", "samples to take the mean of", f"shape {tuple(x.shape)}")
-
-
 @function(takes_empty=True)
 def batch_norm(
     x: Real,
@@ -123,8 +125,10 @@ def batch_norm(
     >>> output.ravel(), mean, inverse_std
     (array([-1.,  1.]), array([2.]), array([1.]))
     """
-    planes = _planes_of(x, axes)
     given = (weight, bias, running_mean, running_var)
+    if state is None and axes is None and are_plain_channels(x, given, training=training):
+        return normalised_channels(x, *given, training, momentum, eps)
+    planes = _planes_of(x, axes)
     weight, bias, mean_before, var_before = map(planes.flat, _PARAMETERS, given)
     count = math.prod(planes.narrow)
     if not training:
@@ -132,7 +136,7 @@ def batch_norm(
             if array is None:
                 raise Unfit(name, "an array: without training it is what is used", "None")
     elif not x.size:
-        _check_elements(x, x.size if count else 1)
+        check_elements(x, x.size if count else 1)
     alone = training and x.size == count
     mean_after = zeros(count, x) if mean_before is None else mean_before
     var_after = zeros(count, x) if var_before is None or alone else var_before
@@ -334,31 +338,6 @@ def batch_norm_backward(
 # ---- Statistics of each sample
 
 
-def _normalised(x: Array, planes: Array, eps: float, shape: Sequence[int]) -> tuple[Any, Any, Any]:
-    """Planes minus their mean and divided by their deviation; these two in a shape."""
-    count = planes.shape[1]
-    _check_elements(x, planes.shape[0] * planes.shape[2])
-    mean, inverse_std, output = zeros(count, x), zeros(count, x), like(planes)
-    if count:
-        thnn.BatchNormalization_updateOutput(
-            None, planes, output, None, None, zeros(count, x), zeros(count, x),
-            mean, inverse_std, True, 0.0, eps,
-        )  # fmt: skip
-    return output, mean.reshape(shape), inverse_std.reshape(shape)
-
-
-def _normalised_backward(grad_planes: Array, planes: Array, mean: Array, inverse: Array) -> Any:
-    """The gradient of planes that :func:`_normalised` was given."""
-    grad = like(planes)
-    count = planes.shape[1]
-    if count:
-        thnn.BatchNormalization_backward(
-            None, planes, grad_planes, grad, None, None, None, None, None,
-            mean.reshape(-1), inverse.reshape(-1), True, 1.0, 0.0,
-        )  # fmt: skip
-    return grad
-
-
 def _scaled(output: Array, weight: Any, bias: Any, shape: Sequence[int]) -> Array:
     """An array times a weight plus a bias, which get a shape; it is changed."""
     if weight is not None:
@@ -432,7 +411,7 @@ def layer_norm(
     layers = _layers(x, axis, weight=weight, bias=bias)
     block = as_block(x, layers.others)
     if _are_rows(block):
-        _check_elements(x, block.array.shape[2])
+        check_elements(x, block.array.shape[2])
         rows = block.array[0]
         output, mean, inverse_std = like(rows), new(rows.shape[:1], x), new(rows.shape[:1], x)
         thnn.LayerNormalization_updateOutput(
@@ -440,7 +419,7 @@ def layer_norm(
         )
         shape = layers.statistics
         return shaped(output, x.shape), shaped(mean, shape), shaped(inverse_std, shape)
-    output, mean, inverse_std = _normalised(x, block.array, eps, layers.statistics)
+    output, mean, inverse_std = normalised(x, block.array, eps, layers.statistics)
     scaled = _scaled(from_block(output, block), weight, bias, layers.wide)
     return scaled, mean, inverse_std
 
@@ -463,7 +442,7 @@ def layer_norm_backward(
     check_shape("grad_output", grad_output, x.shape)
     check_shape("mean", mean, layers.statistics)
     check_shape("inverse_std", inverse_std, layers.statistics)
-    _check_elements(x, math.prod(layers.parameters))
+    check_elements(x, math.prod(layers.parameters))
     block = as_block(x, layers.others)
     count = tuple(1 if i in layers.axes else n for i, n in enumerate(x.shape))
     normalised = (x - mean.reshape(count)) * inverse_std.reshape(count)
@@ -479,7 +458,7 @@ def layer_norm_backward(
         return shaped(grad_rows, x.shape), grad_weight, grad_bias
     grad = grad_output if weight is None else grad_output * weight.reshape(layers.wide)
     grad_planes = as_block(grad, layers.others).array
-    found = _normalised_backward(grad_planes, block.array, mean, inverse_std)
+    found = normalised_backward(grad_planes, block.array, mean, inverse_std)
     return from_block(found, block), grad_weight, grad_bias
 
 
@@ -502,7 +481,7 @@ def _by_groups(
     x: Array, groups: Any, weight: Any, bias: Any, eps: float
 ) -> tuple[Array, Array, Array]:
     planes, count = _groups(x, groups, weight, bias)
-    output, mean, inverse_std = _normalised(x, planes, eps, (len(x), count))
+    output, mean, inverse_std = normalised(x, planes, eps, (len(x), count))
     wide = (-1, *(1,) * (x.ndim - 2))
     return _scaled(shaped(output, x.shape), weight, bias, wide), mean, inverse_std
 
@@ -520,7 +499,7 @@ def _by_groups_backward(
     grad_bias = grads.sum((0, 2))
     if weight is not None:
         grads = grads * weight[:, None]
-    found = _normalised_backward(grads.reshape(planes.shape), planes, mean, inverse_std)
+    found = normalised_backward(grads.reshape(planes.shape), planes, mean, inverse_std)
     return shaped(found, x.shape), grad_weight, grad_bias
 
 

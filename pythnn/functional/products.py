@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from .._products import product
 from .._tensor import array_module
 from ._arrays import Array, Real, Unfit, check_shape
-from ._axes import Axes, Shape, axes_of, sizes_of
+from ._axes import Axes, Shape, axes_of, empty, sizes_of
 from ._front import function
 
 __all__ = [
@@ -223,8 +224,8 @@ def _as_given(grad: Array, array: Array, transpose: bool) -> Array:
 # ---- Sums
 
 
-def _summed(count: Any, axis: Axes | None) -> tuple[int, ...]:
-    return tuple(range(count.ndim)) if axis is None else axes_of(count, axis)
+def _summed(x: Any, axis: Axes | None) -> tuple[int, ...] | None:
+    return None if axis is None else axes_of(x, axis)
 
 
 @function(takes_empty=True)
@@ -252,11 +253,19 @@ def sum_backward(
 ) -> Array:
     """The gradient of an `x` of this shape."""
     sizes = sizes_of(shape)
-    x = np.broadcast_to(np.zeros(()), sizes)
-    axes = _summed(x, axis)
-    wide = tuple(1 if i in axes else n for i, n in enumerate(sizes))
-    narrow = tuple(n for i, n in enumerate(sizes) if i not in axes)
+    axes = _summed(np.broadcast_to(np.zeros(()), sizes) if axis is not None else None, axis)
+    narrow, wide = _without(sizes, axes)
     check_shape("grad_output", grad_output, wide if keepdims else narrow)
-    xp = array_module(grad_output)
-    spread: Array = xp.broadcast_to(grad_output.reshape(wide), sizes).copy()
+    spread = empty(sizes, grad_output)
+    spread[...] = grad_output.reshape(wide)
     return spread
+
+
+@functools.lru_cache(maxsize=256)
+def _without(
+    sizes: tuple[int, ...], axes: tuple[int, ...] | None
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes without some axes, or without any, and with ones in their place."""
+    summed = range(len(sizes)) if axes is None else axes
+    narrow = tuple(n for i, n in enumerate(sizes) if i not in summed)
+    return narrow, tuple(1 if i in summed else n for i, n in enumerate(sizes))

@@ -12,7 +12,7 @@ import numpy as np
 from .. import thnn
 from .._state import State
 from ._arrays import Array, Real, like
-from ._axes import Axes, Block, as_block, axes_of, empty, from_block
+from ._axes import Axes, Block, as_block, axes_of, empty, from_block, sides_of
 from ._choices import checked
 from ._front import function
 
@@ -68,9 +68,15 @@ def log_softmax_backward(
 
 
 def _result(of: Any, x: Array, axis: Axes, state: State | None, *, log: bool) -> Array:
-    planes = _as_planes(x, axis)
     if state is not None:
         checked(state)
+    elif type(x) is np.ndarray:
+        sides = sides_of(x.shape, axis)
+        if sides is not None:
+            made: Array = np.empty((*sides, 1), x.dtype)
+            of(None, x.reshape(made.shape), made)
+            return made.reshape(x.shape)
+    planes = _as_planes(x, axis)
     if type(x) is not np.ndarray:
         from ._on_cudnn import done, layers, wanted
 
@@ -87,9 +93,16 @@ def _result(of: Any, x: Array, axis: Axes, state: State | None, *, log: bool) ->
 def _gradient(
     of: Any, grad_output: Array, output: Array, axis: Axes, state: State | None, *, log: bool
 ) -> Array:
-    planes, grads = _as_planes(output, axis), _as_planes(grad_output, axis)
     if state is not None:
         checked(state)
+    elif type(output) is np.ndarray and grad_output.shape == output.shape:
+        sides = sides_of(output.shape, axis)
+        if sides is not None:
+            made: Array = np.empty((*sides, 1), output.dtype)
+            shape = made.shape
+            of(None, None, grad_output.reshape(shape), made, output.reshape(shape))
+            return made.reshape(output.shape)
+    planes, grads = _as_planes(output, axis), _as_planes(grad_output, axis)
     if type(output) is not np.ndarray:
         from ._on_cudnn import done, layers, wanted
 
