@@ -88,9 +88,11 @@ THNNIndexWindow THNN_tapWindow(const THNNPooledIndices *pooled, int dimension, i
   const int64_t least = start < 0 ? (dilation - 1 - start) / dilation : 0;
   const int64_t most = toLast < 0 ? -1 : toLast / dilation;
   const int shift = dimension * THNN_TAP_BITS;
-  THNNIndexWindow window = {.start = start, .limit = {(uint32_t)THNN_LAST_TAP << shift, 0}};
+  uint64_t first = (uint64_t)start; /* of a window outside, the product wraps around */
   for (int d = dimension + 1; d < 3; d++)
-    window.start *= g->input[d];
+    first *= (uint64_t)g->input[d];
+  THNNIndexWindow window = {.start = (int64_t)first,
+                            .limit = {(uint32_t)THNN_LAST_TAP << shift, 0}};
   if (least <= THNN_LAST_TAP && most >= least) {
     window.limit[0] = (uint32_t)least << shift;
     window.limit[1] = (uint32_t)(most < THNN_LAST_TAP ? most : THNN_LAST_TAP) << shift;
