@@ -17,6 +17,10 @@ enum { ENOUGH_BLOCKS = 8 };
  * two uses, so that each use fetches it again. */
 enum { FAR_OPERAND_BYTES = 4 << 20 };
 
+/* For THNN_threads, which counts operations on single elements: a cycle of a plan's cost is as long
+ * as about so many of these. With 1 to 8, networks were measured to take equally long. */
+enum { OPERATIONS_OF_CYCLE = 2 };
+
 /* What a pass reads and writes. The backward pass to the image is the forward pass of the
  * transposed convolution, whose image is the map gradient. */
 typedef struct Operands {
@@ -54,6 +58,12 @@ static inline void setCost(AlgorithmPlan *plan, int things, const double *costs,
     plan->cost += costs[i] * counts[i];
   plan->things = things;
   memcpy(plan->counts, counts, (size_t)things * sizeof *counts);
+}
+
+/* The number of threads for the `blocks` independent blocks of a plan whose cost has been set. */
+static inline int threadsFor(const AlgorithmPlan *plan, int64_t blocks)
+{
+  return THNN_threads(plan->state, blocks, OPERATIONS_OF_CYCLE * plan->cost);
 }
 
 /* Plans what the geometry in `plan` asks for: cost, threads, bytes of scratch and the algorithm's

@@ -218,7 +218,7 @@ bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
         minimum(tiles->tilePositions, sharedPositions(columns, tiles->positions));
   const int64_t blocks = blocksOf(&work) * samplesOf(plan);
   setGemmCost(plan, &work, blocks);
-  plan->threads = THNN_blasThreads(plan->state, blocks, THNN_convolutionOperations(columns));
+  plan->threads = THNN_blasThreads(plan->state, blocks, OPERATIONS_OF_CYCLE * plan->cost);
   Scratch thread = {0};
   layOut(&work, &thread);
   plan->threadBytes = thread.used;

@@ -144,7 +144,7 @@ bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
       paddedElements(g, &worker.bands) * size > PADDED_BYTES)
     return false;
   setLinesCost(plan, g, &worker.bands);
-  plan->threads = THNN_threads(plan->state, worker.bands.count, THNN_convolutionOperations(g));
+  plan->threads = threadsFor(plan, worker.bands.count);
   plan->adds = true;
   KEEP_OWN(plan, worker.bands);
   return true;

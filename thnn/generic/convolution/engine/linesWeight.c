@@ -118,7 +118,7 @@ bool THNN_(linesWeight_planConvolution)(AlgorithmPlan *plan)
       sumCount(g) * vectorLanes() * size > SUMS_BYTES)
     return false;
   setLinesWeightCost(plan, g, own);
-  plan->threads = THNN_threads(plan->state, own->shares, THNN_convolutionOperations(g));
+  plan->threads = threadsFor(plan, own->shares);
   KEEP_OWN(plan, *own);
   return true;
 }

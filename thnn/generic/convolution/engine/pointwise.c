@@ -150,8 +150,7 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   if (!fits(plan, &shared, &thread) || weightBytes > WEIGHT_BYTES)
     return false;
   setPointwiseCost(plan, &worker);
-  plan->threads = THNN_threads(plan->state, THNN_convolutionBoxCount(&own->boxes),
-                               THNN_convolutionOperations(g));
+  plan->threads = threadsFor(plan, THNN_convolutionBoxCount(&own->boxes));
   chooseParts(plan, &worker);
   plan->finishes = plan->adds = true;
   if (own->keepsWeights)

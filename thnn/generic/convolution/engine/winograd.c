@@ -109,9 +109,8 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
     return false;
   const WinogradPlan *own = &worker.plan;
   const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
-  plan->threads = THNN_threads(plan->state, groups * planeParts(&worker),
-                               THNN_convolutionOperations(&worker.g));
   setWinogradCost(plan, &worker, costs);
+  plan->threads = threadsFor(plan, groups * planeParts(&worker));
   plan->finishes = finishesTiles(&worker.g);
   if (own->keepsWeights)
     plan->keptBytes = (size_t)keptBytes(&worker);

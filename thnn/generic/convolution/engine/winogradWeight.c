@@ -260,9 +260,8 @@ bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles
     return false;
   own->shares = chooseShares(&worker, THNN_State_workspaceLimit(plan->state) - plan->threadBytes);
   plan->sharedBytes = sharedBytes(worker, own->shares);
-  plan->threads = THNN_threads(plan->state, partCount(&worker) * own->shares,
-                               THNN_convolutionOperations(&worker.g));
   setWinogradWeightCost(plan, &worker, costs);
+  plan->threads = threadsFor(plan, partCount(&worker) * own->shares);
   KEEP_OWN(plan, *own);
   return true;
 }

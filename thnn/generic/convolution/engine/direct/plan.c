@@ -130,7 +130,7 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
     return;
   const int64_t tasks =
       THNN_convolutionBoxCount(&worker->plan.boxes) * panelCount(worker->g.outputPlanes);
-  plan.threads = THNN_threads(plan.state, tasks, THNN_convolutionOperations(&worker->g));
+  plan.threads = threadsFor(&plan, tasks);
   plan.sharedBytes = shared.used;
   plan.threadBytes = thread.used;
   if (plan.keeps)

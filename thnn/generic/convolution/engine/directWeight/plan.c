@@ -140,8 +140,7 @@ bool THNN_(directWeight_planSides)(AlgorithmPlan *plan, const WeightSides *sides
   THNN_(directWeight_layOutOwn)(&worker, &thread);
   if (!fits(plan, &shared, &thread))
     return false;
-  plan->threads = THNN_threads(plan->state, taskCount(&weight, geometry) * weight.shares,
-                               THNN_convolutionOperations(geometry));
+  plan->threads = threadsFor(plan, taskCount(&weight, geometry) * weight.shares);
   KEEP_OWN(plan, weight);
   return true;
 }
