@@ -131,10 +131,10 @@ def _places_of_parameters(root: Any) -> set[tuple[int, int]] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", nn.UnknownClassWarning)  # the rows say it
-            tensors = root.parameterTensors() if isinstance(root, nn.Module) else None
+            tensors = root.parameterTensors()[0] if isinstance(root, nn.Module) else None
+            return None if tensors is None else {_place(np.asarray(tensor)) for tensor in tensors}
     except Exception:  # a module inside may be of an unknown class, or damaged
-        tensors = None
-    return None if tensors is None else {_place(np.asarray(tensor)) for tensor in tensors[0]}
+        return None
 
 
 def rows_of(root: Any) -> list[Row]:

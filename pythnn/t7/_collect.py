@@ -171,7 +171,7 @@ class _Collector:
 
     def _part(self, value: Any) -> Part:
         if isinstance(value, list) and type(value).__name__ in _LISTS:
-            value = TorchStorage(np.array(value, _LISTS[type(value).__name__]))
+            value = _storage_of(value, _LISTS[type(value).__name__])
         if isinstance(value, TdsVec):
             return VecPart(value)
         if isinstance(value, (list, tuple)):
@@ -236,6 +236,14 @@ class _Collector:
             if id(region) not in written:
                 written[id(region)] = StoragePart(region.elements())
             tensor.place_in(written[id(region)], region)
+
+
+def _storage_of(value: list[Any], dtype: Any) -> TorchStorage:
+    """The storage of a list that stands for one in Lua."""
+    try:
+        return TorchStorage(np.array(value, dtype))
+    except (OverflowError, TypeError, ValueError) as error:
+        raise T7Error(f"a {type(value).__name__} holds what is no such number: {error}") from None
 
 
 def _module(module: Any) -> ObjectPart:

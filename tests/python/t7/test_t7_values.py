@@ -29,6 +29,7 @@ from support.t7_bytes import tensor as tensor_bytes
 
 import pythnn
 from pythnn import T7Error
+from pythnn.nn.object.values import LongStorage
 from pythnn.t7 import Table, TdsHash, TdsVec, TorchFunction, TorchObject, TorchStorage
 
 FORMATS = ["binary", "ascii"]
@@ -499,3 +500,9 @@ def test_reference_to_a_table_in_another_table():
     inner = table(2, number(1), number(5))
     found = read(table(1, string(b"a"), inner, string(b"b"), reference(3, 2)))
     assert found["a"] is found["b"]
+
+
+@pytest.mark.parametrize("held", [2**70, "two", [1, 2]])
+def test_storage_of_what_is_no_number(held):
+    with pytest.raises(T7Error, match="LongStorage holds what is no such number"):
+        pythnn.save(io.BytesIO(), LongStorage([held]))

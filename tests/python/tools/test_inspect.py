@@ -234,3 +234,9 @@ def test_a_long_output_does_not_push_others_below_their_names():
     (linear,) = (line for line in shown if "Linear" in line)
     assert "1 x 3" in linear
     assert "".join(shown).count("1 x 3, 1 x 3") >= 1
+
+
+def test_parameter_of_rows_of_different_lengths(monkeypatch):
+    ragged = [[1.0], [1.0, 2.0]]
+    monkeypatch.setattr(nn.Linear, "parameterTensors", lambda _: ([ragged], [ragged]))
+    assert rows_of(nn.Linear(2, 2))
