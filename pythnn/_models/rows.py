@@ -131,8 +131,8 @@ def _places_of_parameters(root: Any) -> set[tuple[int, int]] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", nn.UnknownClassWarning)  # the rows say it
-            tensors = root.parameterTensors()[0] if isinstance(root, nn.Module) else None
-            return None if tensors is None else {_place(np.asarray(tensor)) for tensor in tensors}
+            tensors = root.parameterTensors() if isinstance(root, nn.Module) else None
+            return None if tensors is None else {_place(np.asarray(one)) for one in tensors[0]}
     except Exception:  # a module inside may be of an unknown class, or damaged
         return None
 
