@@ -105,6 +105,9 @@ def check_command(line: str) -> None:
         result = CliRunner().invoke(main, arguments)
         assert result.exit_code == 0, (line, result.output)
         return
+    if program.startswith("build/"):
+        _check_built(program, arguments)
+        return
     checks = {
         "pip": _check_pip,
         "make": _check_make,
@@ -117,6 +120,17 @@ def check_command(line: str) -> None:
     }
     assert program in checks, f"nobody checks this command: {line}"
     checks[program](arguments)
+
+
+def _check_built(program: str, arguments: list[str]) -> None:
+    """A program of the C tests, as build/NAME/FOLDER/PROGRAM: the folder must build it, and know
+    the options."""
+    folder, name = Path(*Path(program).parts[2:-1]), Path(program).name
+    assert name in (ROOT / folder / "CMakeLists.txt").read_text(), program
+    sources = "\n".join(file.read_text() for file in (ROOT / folder).glob("*.c"))
+    for option in arguments:
+        if option.startswith("--"):
+            assert f'"{option}"' in sources, (program, option)
 
 
 def _check_pip(arguments: list[str]) -> None:
