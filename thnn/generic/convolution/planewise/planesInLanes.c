@@ -262,19 +262,20 @@ typedef struct Gather {
   Shared shared;
 } Gather;
 
-/* Packs the weights and biases of a block of planes, for each multiple: image planes have
- * `multiplier` map planes each. */
+/* Packs the weights and biases of a block of planes: image planes have `multiplier` map planes each,
+ * with weights for each of these, and as many biases as there are planes of the result. */
 static void packBlock(const Gather *gather, const Task *task)
 {
   const PlanesInLanes *d = gather->depthwise;
   const int64_t taps = tapsOf(d->joins);
   real *factors = task->factors, *start = task->start;
+  const int64_t biases = !gather->bias ? 0 : toImage(d) ? 1 : d->joins->multiplier;
   clear(d->joins->multiplier, start);
   for (int64_t m = 0; m < d->joins->multiplier; m++) {
     const int64_t connection = m * d->joins->imagePlanes + task->plane;
     THNN_(simd).products.pack(task->planes, taps, gather->weight + connection * taps, taps,
                               factors + m * taps * vectorLanes(), (int)vectorLanes());
-    for (int64_t i = 0; gather->bias && i < task->planes; i++)
+    for (int64_t i = 0; m < biases && i < task->planes; i++)
       start[m * vectorLanes() + i] = gather->bias[connection + i];
   }
 }
