@@ -277,7 +277,7 @@ class MapTable(_TableBranches, kernel=True):
             raise THNNArgumentError.expected(
                 "nn.MapTable.add", 1, "module", "a single module", "a second one"
             )
-        self.module = module
+        self.assign("module", module)
         return super().add(module)
 
     def resize(self, size: int) -> None:

@@ -306,3 +306,8 @@ def test_a_step_changes_length_and_direction() -> None:
     other.accUpdateGradParameters(x, gradient * other.forward(x), 0.1)
     for one, another in zip(module.parameters()[0], other.parameters()[0], strict=True):
         assert_layers_agree(another, one)
+
+
+def test_the_module_of_a_map_table_comes_later_too() -> None:
+    layer = nn.Linear(2, 3)
+    assert nn.MapTable().add(layer).module is layer
