@@ -76,10 +76,17 @@ def _depth_wise(g: Graph, m: Any, x: Value) -> str:
     return _convolve(g, m, x, "HW", own, bias, group=m.nInputPlane)
 
 
-def _full_weight(m: Any, x: Value) -> Any:
+def _joined(g: Graph, m: Any, x: Value) -> Value:
+    """The planes up to the last one that a layer connects: inputs may have more."""
+    if x.dims[-3] == m.nInputPlane:
+        return x
+    first = g.op("Slice", x, g.ints(0), g.ints(m.nInputPlane), g.ints(-3))
+    return Value(first, [sample[..., : m.nInputPlane, :, :] for sample in x.samples])
+
+
+def _full_weight(m: Any) -> Any:
     """The weight between all planes, from input to output, of a layer that connects some."""
-    shape = x.shape[-3], m.nOutputPlane, *m.weight.shape[1:]  # the table may leave planes out
-    full = np.zeros(shape, m.weight.dtype)
+    full = np.zeros((m.nInputPlane, m.nOutputPlane, *m.weight.shape[1:]), m.weight.dtype)
     for (source, target), kernel in zip(m.connTable.astype(int) - 1, m.weight, strict=True):
         full[source, target] += kernel
     return full
@@ -87,12 +94,13 @@ def _full_weight(m: Any, x: Value) -> Any:
 
 @writes(nn.SpatialConvolutionMap)
 def _convolution_map(g: Graph, m: Any, x: Value) -> str:
-    return _convolve(g, m, x, "HW", _full_weight(m, x).swapaxes(0, 1), m.bias)
+    return _convolve(g, m, _joined(g, m, x), "HW", _full_weight(m).swapaxes(0, 1), m.bias)
 
 
 @writes(nn.SpatialFullConvolutionMap)
 def _full_convolution_map(g: Graph, m: Any, x: Value) -> str:
-    return _convolve(g, m, x, "HW", _full_weight(m, x), m.bias, kind="ConvTranspose")
+    given, weight = _joined(g, m, x), _full_weight(m)
+    return _convolve(g, m, given, "HW", weight, m.bias, kind="ConvTranspose")
 
 
 @writes(nn.SpatialFullConvolution)

@@ -175,6 +175,16 @@ def test_a_view_of_what_a_layer_changes_is_refused() -> None:
 # ---- Free sizes
 
 
+@pytest.mark.parametrize("cls", [nn.SpatialConvolutionMap, nn.SpatialFullConvolutionMap])
+def test_planes_beyond_those_that_are_joined_are_free(cls: Any) -> None:
+    """Height as planes: of the size of the example, and of more than the layer joins."""
+    layer = cls(np.array([[1, 1], [3, 2]]), 2, 2)
+    net = nn.Sequential(nn.Transpose((2, 3)), nn.Squeeze(1), layer).float()
+    model = onnx.to_onnx(net, values(1, 4, 3, 5), dynamic_batch=False)
+    for height in (3, 4, 7):
+        check(net, model, values(1, 4, height, 5))
+
+
 def fully_convolutional() -> Any:
     net = nn.Sequential().add(nn.SpatialReflectionPadding(2, 2, 2, 2))
     net.add(nn.SpatialConvolution(3, 8, 5, 5, 2, 2)).add(nn.SpatialBatchNormalization(8))
