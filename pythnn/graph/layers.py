@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import nn
 from .._tensor import KINDS, Tensor
+from ..nn.object.values import works_in_place
 from .lowering import Lowering, called, lowers
 from .operations import Call
 
@@ -79,7 +80,7 @@ def _average(lowering: Lowering, module: Any, x: Any) -> Any:
 def _dropout(lowering: Lowering, module: Any, x: Any) -> Any:
     if not isinstance(x, Tensor) or (module.stochastic_inference and module.p > 0):
         return called(lowering, module, x)
-    output = x if module.inplace else lowering.copied(x)
+    output = x if works_in_place(module, x) else lowering.copied(x)
     if not module.v2:
         lowering.on_tensor("mul", output, output, 1 - module.p)
     return output

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import nn
 from .._tensor import Tensor
+from ..nn.object.values import works_in_place
 from .containers import can_join, joined
 from .lowering import Lowering, called, lowers
 
@@ -24,7 +25,7 @@ def _sum(lowering: Lowering, module: Any, x: Any) -> Any:
     entries = _entries(x)
     if entries is None:
         return called(lowering, module, x)
-    total = entries[0] if module.inplace else lowering.copied(entries[0])
+    total = entries[0] if works_in_place(module, entries[0]) else lowering.copied(entries[0])
     for entry in entries[1:]:
         lowering.on_tensor("cadd", total, total, 1, entry)
     return total
@@ -86,7 +87,7 @@ def _with_number(lowering: Lowering, module: Any, x: Any, function: str, number:
     if not isinstance(x, Tensor) or x.dtype.kind != "f":
         return called(lowering, module, x)
     output = x
-    if not module.inplace:
+    if not works_in_place(module, x):
         output = Tensor.empty(*x.shape, dtype=x.dtype)
     lowering.on_tensor(function, output, x, number)
     return output

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import nn
 from ..nn.linear.cosine import SMALL
+from ..nn.object.values import works_in_place
 from .graph import BAKED_IN, Graph, Value, writes
 
 
@@ -158,9 +159,10 @@ def _elementwise_table(g: Graph, m: Any, x: list[Value]) -> str:
         return g.reshape(entry, x[0].dims)
 
     total: Value | str = x[0]
+    in_place = m.field("inplace") and works_in_place(m, x[0].held[0])
     for entry in x[1:]:
         # In place, an entry in the memory of the first one is the sum so far.
-        adds_itself = m.field("inplace") and g.is_in_memory_of(entry, x[0])
+        adds_itself = in_place and g.is_in_memory_of(entry, x[0])
         total = g.op(names[type(m)], total, total if adds_itself else laid_out(entry))
     return str(total)
 

@@ -12,7 +12,7 @@ from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import are_alike
-from ..object.values import array_module
+from ..object.values import array_module, works_in_place
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -74,7 +74,7 @@ class _Dropping(_Noisy):
 
     def _times(self, name: str, value: Any, factor: Any) -> Any:
         """Makes the product of a value and a factor the field, in its memory when in place."""
-        if self.inplace:
+        if works_in_place(self, value):
             value *= factor
             self.assign(name, value)
             return value
@@ -137,7 +137,7 @@ class Dropout(_Dropping, kernel=True):
     def updateOutput(self, input: Any) -> Any:
         if self._is_noisy() or not are_alike([input]):
             return super().updateOutput(input)
-        output = input if self.inplace else self.result("output", input)
+        output = input if works_in_place(self, input) else self.result("output", input)
         output._call("mul", input._open(), self._factor_without_noise())
         self.tensors.output = output
         return output
@@ -146,7 +146,8 @@ class Dropout(_Dropping, kernel=True):
         noise = self.tensors.noise if self.train and self.p > 0 else None
         if not are_alike([gradOutput] if noise is None else [gradOutput, noise]):
             return super().updateGradInput(input, gradOutput)
-        gradInput = gradOutput if self.inplace else self.result("gradInput", gradOutput)
+        in_place = works_in_place(self, gradOutput)
+        gradInput = gradOutput if in_place else self.result("gradInput", gradOutput)
         if noise is None:
             gradInput._call("mul", gradOutput._open(), self._factor_without_noise())
         else:

@@ -11,7 +11,7 @@ from ..._tensor import Tensor
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import are_alike
-from ..object.values import array_module
+from ..object.values import array_module, works_in_place
 from .pointwise import Tanh
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _WithConstant(Module):
 
     def _result(self, name: str, value: Any) -> Any:
         """Where the field for what is made of a value is: in its memory when in place."""
-        if self.inplace:
+        if works_in_place(self, value):
             self.assign(name, value)
             return value
         return self.room(name, value)
@@ -158,7 +158,7 @@ class _WithConstant(Module):
 
     def _written(self, name: str, value: Tensor) -> Tensor:
         """The Tensor of a field for what is made of a value: that itself when in place."""
-        if not self.inplace:
+        if not works_in_place(self, value):
             return self.result(name, value)
         setattr(self.tensors, name, value)
         return value
@@ -173,9 +173,9 @@ class _Moved(_WithConstant):
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         gradInput = self._result("gradInput", gradOutput)
-        if self.inplace:
+        if works_in_place(self, input):
             self._changed("subtract", input, input)
-        else:
+        if gradInput is not gradOutput:
             gradInput[...] = gradOutput
         return gradInput
 
@@ -198,9 +198,9 @@ class AddConstant(_Moved, kernel=True):
         if not self._is_number_for(input) or not are_alike([input, gradOutput]):
             return super().updateGradInput(input, gradOutput)
         gradInput = self._written("gradInput", gradOutput)
-        if self.inplace:
+        if works_in_place(self, input):
             input._call("sub", input._open(), self.constant_scalar)
-        else:
+        if gradInput is not gradOutput:
             gradInput._call("resizeAs", gradOutput._open())
             gradInput._call("copy", gradOutput._open())
         return gradInput
@@ -215,7 +215,7 @@ class _Scaled(_WithConstant):
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         gradInput = self._result("gradInput", gradOutput)
         self._changed("multiply", gradOutput, gradInput)
-        if self.inplace:
+        if works_in_place(self, input):
             self._changed("divide", input, input)
         return gradInput
 
@@ -236,7 +236,7 @@ class MulConstant(_Scaled, kernel=True):
             return super().updateGradInput(input, gradOutput)
         gradInput = self._written("gradInput", gradOutput)
         gradInput._call("mul", gradOutput._open(), self.constant_scalar)
-        if self.inplace:
+        if works_in_place(self, input):
             input._call("div", input._open(), self.constant_scalar)
         return gradInput
 

@@ -31,6 +31,7 @@ __all__ = [
     "to_arrays",
     "to_tensors",
     "whole",
+    "works_in_place",
 ]
 
 
@@ -177,3 +178,14 @@ def array_module(value: Any) -> Any:
     while isinstance(value, (list, tuple)) and value:
         value = value[0]
     return module_of_array(value)
+
+
+def works_in_place(module: Any, value: Any) -> bool:
+    """Whether a layer changes a value where it lies: if it is to, and no element is in two places.
+
+    What :class:`Replicate` gives has such elements, which would be changed several times.
+    """
+    if not module.inplace:
+        return False
+    sizes = zip(value.shape, value.strides, strict=True)
+    return all(stride or size == 1 for size, stride in sizes)

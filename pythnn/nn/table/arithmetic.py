@@ -12,7 +12,7 @@ from ..object.fields import reusable
 from ..object.module import Module
 from ..object.object import register
 from ..object.tables import are_alike, copied, same_sizes
-from ..object.values import array_module
+from ..object.values import array_module, works_in_place
 
 __all__ = [
     "CAddTable",
@@ -51,7 +51,7 @@ class _Sums(_OnTable):
 
     def updateOutput(self, input: Any) -> Any:
         first, *others = self.entries(input)
-        if self.inplace:
+        if works_in_place(self, first):
             total = self.output = first
         else:
             total = self.room("output", first)
@@ -82,11 +82,12 @@ class CAddTable(_Sums, kernel=True):
         self.inplace = ip
 
     def updateOutput(self, input: Any) -> Any:
-        total = input[0] if self.inplace else self._output(input)
-        if total is None or not are_alike(input):
+        in_place = self.inplace and are_alike(input) and works_in_place(self, input[0])
+        total = input[0] if in_place else self._output(input)
+        if total is None:
             return super().updateOutput(input)
         self.tensors.output, before = total, input[0]
-        if len(input) == 1 and not self.inplace:
+        if len(input) == 1 and not in_place:
             total._call("copy", before._open())
         for entry in input[1:]:
             total._call("cadd", before._open(), 1, entry._open())

@@ -327,3 +327,33 @@ def test_constants_are_numbers_of_the_element_type(
     assert (slopes.address == gradient.address) == in_place
     np.testing.assert_array_equal(slopes.numpy(), slope)
     np.testing.assert_array_equal(given.numpy(), undone if in_place else kept)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda in_place: nn.AddConstant(2, in_place),
+        lambda in_place: nn.MulConstant(3, in_place),
+        lambda in_place: nn.Dropout(0.5, True, in_place),
+        lambda in_place: _added_to_itself(nn.CAddTable(in_place)),
+    ],
+)
+def test_elements_that_lie_in_several_places_are_changed_once(make: Any, dtype: Any) -> None:
+    """In place or not, a Replicate's elements, and each of its gradient's, count once."""
+    x, g = np.arange(4).astype(dtype).reshape(2, 2), np.ones((2, 3, 2), dtype)
+    found = []
+    for in_place in (False, True):
+        net = nn.Sequential(nn.Replicate(3, 1, 1), make(in_place))
+        if dtype is np.int64 and isinstance(net.get(2), nn.Dropout):
+            return  # whose factors are no whole numbers
+        net.evaluate()
+        found.append((net.forward(x.copy()), net.updateGradInput(x, g.copy())))
+        if dtype is np.float64:
+            np.testing.assert_array_equal(pythnn.compile(net, x)(x), found[-1][0])
+    np.testing.assert_array_equal(*(output for output, _ in found))
+    np.testing.assert_array_equal(*(gradient for _, gradient in found))
+
+
+def _added_to_itself(layer: Any) -> Any:
+    return nn.Sequential(nn.ConcatTable(nn.Identity(), nn.MulConstant(2)), layer)

@@ -141,6 +141,14 @@ IN_PLACE: dict[str, Callable[[], Any]] = {
         .add(nn.SplitTable(2))
         .add(nn.ParallelTable().add(nn.ReLU(True)).add(nn.Identity()).add(nn.Abs()))
     ),
+    "elements in several places": lambda: (
+        nn.Sequential(nn.Replicate(2, 4, 3))
+        .add(nn.ConcatTable(nn.Identity(), nn.Tanh()))
+        .add(nn.CAddTable(True))
+        .add(nn.Sum(5))
+        .add(nn.Replicate(2, 2))
+        .add(nn.MulConstant(2, True))
+    ),
     "graph": graph_of_changes,
     "one module twice": lambda: _twice(nn.SpatialConvolution(3, 3, 1, 1)),
     "one module twice in place": lambda: _twice(nn.ReLU6(True)),
