@@ -10,7 +10,7 @@ import onnxruntime
 
 import pythnn
 from pythnn import THNNError, onnx
-from support.onnx_networks import flag, network, upto
+from support.onnx_networks import flag, leaves, network, upto
 from support.onnx_rows import network_of
 
 SILENT = onnxruntime.SessionOptions()
@@ -18,16 +18,12 @@ SILENT.log_severity_level = 4
 SILENT.intra_op_num_threads = 1
 
 
-def flat(value: Any) -> list[Any]:
-    return [leaf for entry in value for leaf in flat(entry)] if isinstance(value, list) else [value]
-
-
 def check(module: Any, model: Any, given: Any, where: str = "") -> None:
     """That a written model gives for an input what the module does."""
-    wanted = [np.array(leaf) for leaf in flat(module.forward(copy.deepcopy(given)))]
+    wanted = [np.array(leaf) for leaf in leaves(module.forward(copy.deepcopy(given)))]
     session = onnxruntime.InferenceSession(model.SerializeToString(), SILENT)
     names = [one.name for one in session.get_inputs()]
-    found = session.run(None, dict(zip(names, flat(given), strict=True)))
+    found = session.run(None, dict(zip(names, leaves(given), strict=True)))
     for mine, theirs in zip(wanted, found, strict=True):
         assert theirs.shape == mine.shape, where
         usual = mine[np.abs(mine) < 1e30]  # not what a window without elements gives
@@ -45,7 +41,7 @@ def check_network(seed: int) -> None:
     rng = np.random.default_rng(seed)
     pythnn.manual_seed(seed)
     shape = upto(rng, 5), upto(rng, 9), upto(rng, 9)
-    net = network(rng, shape).float()
+    net = network(rng, shape)
     net.evaluate()
     batched, count = flag(rng), upto(rng, 3, 2)
     x = rng.standard_normal((count, *shape), np.float32)
@@ -67,7 +63,7 @@ def check_network_of(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     pythnn.manual_seed(seed)
     net, shape = network_of(rng, kind)
-    net.float().evaluate()
+    net.evaluate()
     model = onnx.to_onnx(net, rng.standard_normal((2, *shape), np.float32))
     for batch in (2, 5):
         given = rng.standard_normal((batch, *shape), np.float32)

@@ -327,23 +327,38 @@ def same_size(rng: Rng, shape: tuple[int, ...], depth: int) -> Any:
 
 
 def network(rng: Rng, shape: tuple[int, ...], sizes: int = 4) -> Any:
-    """Layers one after the other, in some places several side by side."""
+    """Layers one after the other, in some places several side by side, in float32."""
     net = nn.Sequential()
+    given = rng.standard_normal((2, *shape), np.float32)
     for _ in range(upto(rng, sizes)):
         for _ in range(20):  # until one takes what it gets
             made = (
                 branches(rng, shape, 1) if upto(rng, 4) == 1 else one_of(rng, *LAYERS)(rng, shape)
             )
-            made.evaluate()
-            try:
-                found = made.forward(rng.standard_normal((2, *shape)))
-            except (ValueError, THNNError):
-                continue
-            if found.ndim == 4 and found.shape[0] == 2 and 0 < found.size < 4000:
+            found = given_by(made, given)
+            if found is not None and found.ndim == 4 and found.shape[0] == 2:
+                net.add(made)
+                given, shape = found, found.shape[1:]
                 break
-        else:
-            made = nn.Identity()
-            found = rng.standard_normal((2, *shape))
-        net.add(made)
-        shape = found.shape[1:]
-    return net
+    return net if len(net) else nn.Sequential(nn.Identity()).float()
+
+
+def given_by(layer: Any, given: Any) -> Any:
+    """What a layer, from now on in float32, gives; None where it takes no such input.
+
+    Windows without elements give the lowest number, of which other layers may make infinity, and
+    NaN of that, with which each library does something else: None then, too.
+    """
+    layer.float().evaluate()
+    try:
+        found = np.array(layer.forward(given.copy()))
+    except (ValueError, THNNError):
+        return None
+    held = (np.array(leaf) for one in layer.listModules() for leaf in leaves(one.output))
+    finite = all(np.isfinite(one).all() for one in held)
+    return found if finite and 0 < found.size < 4000 else None
+
+
+def leaves(value: Any) -> list[Any]:
+    """The tensors of a table, of tables in it too."""
+    return [leaf for one in value for leaf in leaves(one)] if isinstance(value, list) else [value]
