@@ -24,11 +24,24 @@ def check(module: Any, model: Any, given: Any, where: str = "") -> None:
     session = onnxruntime.InferenceSession(model.SerializeToString(), SILENT)
     names = [one.name for one in session.get_inputs()]
     found = session.run(None, dict(zip(names, leaves(given), strict=True)))
-    for mine, theirs in zip(wanted, found, strict=True):
+    for i, (mine, theirs) in enumerate(zip(wanted, found, strict=True)):
         assert theirs.shape == mine.shape, where
         usual = mine[np.abs(mine) < 1e30]  # not what a window without elements gives
         largest = max(np.abs(usual).max(initial=0), 1e-3)
-        np.testing.assert_allclose(theirs, mine, rtol=1e-3, atol=1e-4 * largest, err_msg=where)
+        difference, allowed = np.abs(theirs - mine), 1e-4 * largest + 1e-3 * np.abs(mine)
+        if not (difference <= allowed).all():  # NaN, too
+            allowed += 10 * rounding(module, given, i)
+        np.testing.assert_array_less(difference, allowed, err_msg=where)
+
+
+def rounding(module: Any, given: Any, which: int) -> Any:
+    """The largest error of a tensor that a module in float32 gives: of a network's that divides
+    differences of equal numbers by one another, all digits."""
+    exact = copy.deepcopy(module).double()
+    doubles = [np.asarray(leaf, np.float64) for leaf in leaves(copy.deepcopy(given))]
+    results = leaves(exact.forward(doubles if isinstance(given, list) else doubles[0]))
+    mine = leaves(module.forward(copy.deepcopy(given)))[which]
+    return np.abs(np.array(results[which]) - np.array(mine)).max()
 
 
 def sizes_of(model: Any) -> list[Any]:
