@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from . import thnn
+from ._calls.recorded import Recorded
 from ._tensor import array_module
 
 __all__ = ["add_product", "multiply", "product"]
 
+_ON_HOST = (np.ndarray, Recorded)
 _IN_ONE_THREAD = 2**18
 """The most multiplications of a product that OpenBLAS, which numpy uses, does in the calling
 thread."""
@@ -24,7 +26,7 @@ def _is_for_library(*arrays: Any) -> bool:
     """Whether the library multiplies them: on the CPU, of one real type, none of them empty."""
     dtype = arrays[0].dtype
     return dtype in (np.float32, np.float64) and all(
-        type(one) is np.ndarray and one.dtype == dtype and one.size for one in arrays
+        type(one) in _ON_HOST and one.dtype == dtype and one.size for one in arrays
     )
 
 
@@ -32,10 +34,12 @@ def multiply(a: Any, b: Any, out: Any = None) -> Any:
     """The product of two matrices, in `out` or a new array."""
     if out is None:
         shape = a.shape[0], b.shape[1]
-        out = array_module(a).empty(shape, np.result_type(a.dtype, b.dtype))
+        dtype = np.result_type(a.dtype, b.dtype)
+        is_recorded = type(a) is Recorded
+        out = a.recording.room(shape, dtype) if is_recorded else array_module(a).empty(shape, dtype)
     if not _is_for_library(a, b, out):
         out[...] = a @ b
-    elif b.flags.c_contiguous:
+    elif b.is_dense if type(b) is Recorded else b.flags.c_contiguous:
         thnn.Linear_updateGradInput(None, out, a, out, b)
     else:
         thnn.Linear_updateOutput(None, a, out, b.T, None, None)
@@ -55,7 +59,7 @@ def product(a: Any, b: Any) -> Any:
     """``a @ b``, of vectors, matrices or stacks of matrices."""
     if b.ndim == 2 and a.size * b.shape[1] <= _IN_ONE_THREAD:
         return a @ b
-    if b.ndim > 2 and type(a) is np.ndarray and a.ndim > 1 and _are_small(a, b):
+    if b.ndim > 2 and type(a) in _ON_HOST and a.ndim > 1 and _are_small(a, b):
         return a @ b
     if 0 in (a.ndim, b.ndim) or not _is_for_library(a, b):
         return a @ b

@@ -12,7 +12,7 @@ from .headers import Function, Header
 __all__ = ["call_of_words", "is_step", "signature", "step_definitions", "steps_table"]
 
 _STEP = re.compile(
-    r"THNN_(Float|Double)\w+_updateOutput|TH(Float|Double|Long|Int)Tensor_"
+    r"THNN_(Float|Double)\w+|TH(Float|Double|Long|Int)Tensor_"
     r"(abs|add|cadd|cdiv|cmul|copy(Double|Float|Int|Long)?|fill|mul|zero)"
 )
 

@@ -15,6 +15,7 @@ from .._tensor import DTYPES, Tensor, is_on_device
 from . import host
 from .function import Function, as_bool, as_float, as_int
 from .host import layouts
+from .recorded import Recorded
 
 __all__ = [
     "CHARS",
@@ -52,8 +53,13 @@ ndarray = np.ndarray
 def call(function: Function, values: list[Any]) -> int:
     """Calls with any arguments that can be taken; returns the C function's code.
 
-    Raises THNNArgumentError, which names the argument to blame, for the rest.
+    Raises THNNArgumentError, which names the argument to blame, for the rest. With arrays that are
+    recorded it makes no call, but is written down.
     """
+    for value in values:
+        if type(value) is Recorded:
+            value.recording.call(function, values)
+            return 0
     if any(is_on_device(values[passed.argument.place]) for passed in function.passed):
         from . import device
 

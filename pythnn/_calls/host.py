@@ -16,7 +16,7 @@ from .._tensor import DTYPES, KINDS, Array, Tensor, array_address, dense_strides
 from .function import Argument, Function, check_ranges, describe, refuse_tensor
 from .inplace import inplace_pair
 
-__all__ = ["call", "layouts"]
+__all__ = ["call", "layout_of", "layouts"]
 
 _NULL = ffi.NULL
 _CHARS = ffi.typeof("char[]")
@@ -47,7 +47,8 @@ _MOST_LAYOUTS = 4096
 _LAYOUT = ffi.typeof("int64_t[]")
 
 
-def _layout(shape: Sequence[int], strides: Sequence[int]) -> Any:
+def layout_of(shape: Sequence[int], strides: Sequence[int]) -> Any:
+    """The layout of an array of so many elements, of which strides count too."""
     if 0 in shape:
         return ffi.new(_LAYOUT, [0, 0])  # TH knows no sizes of 0, only the empty tensor
     span = 1
@@ -60,7 +61,7 @@ class _Layouts(dict[tuple[int, ...], Any]):
     def __missing__(self, shape: tuple[int, ...]) -> Any:
         if len(self) >= _MOST_LAYOUTS:
             self.clear()
-        layout = _layout(shape or (1,), dense_strides(shape or (1,)))
+        layout = layout_of(shape or (1,), dense_strides(shape or (1,)))
         self[shape] = layout
         return layout
 
@@ -117,7 +118,7 @@ class _Frame:
                 return None
             strides.append(step // item if size > 1 else 1)
         data = ffi.cast(_ADDRESS, array_address(array))
-        return self._place(kind, data, _layout(shape, strides), array)
+        return self._place(kind, data, layout_of(shape, strides), array)
 
     def place_copy(self, kind: int, array: Array, written: bool) -> Any:
         """A tensor over a copy of an array, which is written back when the call went well."""

@@ -26,6 +26,25 @@ int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, siz
   return 0;
 }
 
+int pythnn_runPrepared(const pythnn_Prepared *prepared)
+{
+  pythnn_Tensor *const end = prepared->tensors + prepared->tensorCount;
+  for (pythnn_Tensor *t = prepared->tensors; t < end; t++) {
+    const char *data = (const char *)prepared->arrays[t->array] + t->offset;
+    if ((uintptr_t)data % t->elementSize != 0)
+      return PYTHNN_MISALIGNED;
+    const int nDimension = (int)t->layout[0];
+    t->storage = (THFloatStorage){.data = (float *)data, .size = t->layout[1], .refcount = 1};
+    t->tensor = (THFloatTensor){.size = t->layout + 2,
+                                .stride = t->layout + 2 + nDimension,
+                                .nDimension = nDimension,
+                                .storage = &t->storage,
+                                .refcount = 1,
+                                .flag = THNN_TENSOR_FIXED_SIZE};
+  }
+  return pythnn_runSteps(prepared->steps, prepared->stepCount);
+}
+
 /* ---- Objects that Python owns ---------------------------------------------------------------- */
 
 static void *refuseMalloc(void *context, ptrdiff_t bytes)

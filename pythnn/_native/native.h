@@ -89,6 +89,33 @@ typedef struct pythnn_Step {
 /* Makes calls one after the other, up to the first error, whose code it returns. */
 PYTHNN_API int pythnn_runSteps(const pythnn_Step *steps, int count);
 
+/* ---- Calls that are prepared -----------------------------------------------------------------
+ *
+ * What a function on arrays does for arguments of some types and sizes: steps, some of whose
+ * arguments are tensors over arrays that differ from call to call. */
+
+/* A tensor over a part of an array, good for one call: see pythnn_Slot. */
+typedef struct pythnn_Tensor {
+  THFloatTensor tensor;
+  THFloatStorage storage;
+  int64_t *layout;
+  int array;        /* the number of the array */
+  ptrdiff_t offset; /* where the tensor begins in it, in bytes */
+  size_t elementSize;
+} pythnn_Tensor;
+
+typedef struct pythnn_Prepared {
+  const void *const *arrays; /* their addresses, which the caller fills in */
+  pythnn_Tensor *tensors;
+  int tensorCount;
+  const pythnn_Step *steps;
+  int stepCount;
+} pythnn_Prepared;
+
+/* Makes the calls, up to the first error, whose code it returns; none where an address is no
+ * multiple of the element's size. */
+PYTHNN_API int pythnn_runPrepared(const pythnn_Prepared *prepared);
+
 /* ---- Lifetimes ------------------------------------------------------------------------------- */
 
 /* Does nothing: a destructor of `with` that has kept `held` until then. */

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._calls.recorded import Recorded
 from .._tensor import Tensor, array_module
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Written",
     "axis_of",
     "check_shape",
+    "dense",
     "from_one",
     "integer",
     "is_list",
@@ -28,6 +30,7 @@ __all__ = [
     "new",
     "new_indices",
     "number",
+    "on_host",
     "pair",
     "shaped",
     "single",
@@ -59,6 +62,11 @@ class Unfit(Exception):  # noqa: N818 - users meet the THNNArgumentError that it
         self.argument, self.wanted, self.found = argument, wanted, found
 
 
+def on_host(array: Any) -> bool:
+    """Whether an array is numpy's, or stands for one while a call is recorded."""
+    return type(array) is np.ndarray or type(array) is Recorded
+
+
 # ---- Results. On a device the C functions give them their shape, and CuPy the memory.
 
 
@@ -86,6 +94,8 @@ def _room(shape: Sequence[int], beside: Any, dtype: np.dtype[Any]) -> Any:
             return np.empty(shape, dtype)
         except ValueError:  # a negative size, or too many elements: the C functions say why
             return Tensor(dtype=dtype)
+    if type(beside) is Recorded:
+        return beside.recording.room(shape, dtype)
     return Tensor(dtype=dtype, device=f"cuda:{beside.device.id}")
 
 
@@ -97,8 +107,11 @@ def shaped(found: Any, shape: Sequence[int]) -> Array:
 
 def zeros(shape: int | Sequence[int], beside: Any) -> Any:
     """Zeros, to be added to, with the type and in the place of an array."""
-    module = np if type(beside) is np.ndarray else array_module(beside)
-    return module.zeros(shape, beside.dtype)
+    if type(beside) is np.ndarray:
+        return np.zeros(shape, beside.dtype)
+    if type(beside) is Recorded:
+        return beside.recording.room(shape, beside.dtype, zeros=True)
+    return array_module(beside).zeros(shape, beside.dtype)
 
 
 def from_one(indices: Any) -> Array:
@@ -106,6 +119,13 @@ def from_one(indices: Any) -> Array:
     array: Array = indices.array() if isinstance(indices, Tensor) else indices
     array -= 1
     return array
+
+
+def dense(array: Any) -> Array:
+    """The array itself if its elements are one after the other, else a copy."""
+    is_recorded = type(array) is Recorded
+    made: Array = array.dense() if is_recorded else array_module(array).ascontiguousarray(array)
+    return made
 
 
 # ---- Arguments

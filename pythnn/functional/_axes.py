@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._calls.recorded import Recorded
 from .._tensor import array_module
-from ._arrays import Array, Unfit, axis_of, integer, is_list, shaped
+from ._arrays import Array, Unfit, axis_of, dense, integer, is_list, shaped
 
 __all__ = [
     "Axes",
@@ -19,6 +20,7 @@ __all__ = [
     "as_block",
     "axes_of",
     "empty",
+    "filled",
     "from_block",
     "sides_of",
     "sizes_of",
@@ -89,7 +91,7 @@ def as_block(array: Array, axes: Sequence[int]) -> Block:
     shape = array.shape
     block, order = _layout(shape, tuple(axes))
     if order is not None:
-        array = array_module(array).ascontiguousarray(array.transpose(order))
+        array = dense(array.transpose(order))
     return Block(array.reshape(block), shape, order)
 
 
@@ -114,12 +116,22 @@ def from_block(result: Any, block: Block) -> Array:
         return shaped(result, block.shape)
     moved = shaped(result, [block.shape[i] for i in block.order])
     back = sorted(range(len(block.order)), key=block.order.__getitem__)
-    array: Array = array_module(moved).ascontiguousarray(moved.transpose(back))
-    return array
+    return dense(moved.transpose(back))
+
+
+def filled(shape: Sequence[int], value: float, beside: Any) -> Array:
+    """An array with the same value everywhere."""
+    made = empty(shape, beside)
+    made.fill(value)
+    return made
 
 
 def empty(shape: Sequence[int], beside: Any) -> Array:
     """An array without contents yet, which is written before a C function or numpy reads it."""
-    module = np if type(beside) is np.ndarray else array_module(beside)
-    made: Array = module.empty(shape, beside.dtype)
-    return made
+    if type(beside) is Recorded:
+        made: Any = beside.recording.room(shape, beside.dtype)
+    else:
+        module = np if type(beside) is np.ndarray else array_module(beside)
+        made = module.empty(shape, beside.dtype)
+    found: Array = made
+    return found

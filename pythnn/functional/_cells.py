@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from .. import thnn
-from .._tensor import array_module
-from ._arrays import Array
+from ._arrays import Array, zeros
 from ._axes import empty
 
 __all__ = ["Gru", "Lstm", "Plain", "Run", "Weights"]
@@ -55,20 +52,20 @@ def _rows(array: Array) -> Array:
     return array.reshape(-1, array.shape[2])
 
 
-def _product(x: Array, weight: Array, bias: Array | None, room: Any) -> Array:
+def _product(x: Array, weight: Array, bias: Array | None) -> Array:
     """x @ weight.T + bias, for all steps and samples."""
     steps, batch, features = x.shape
     rows = weight.shape[0]
-    output: Array = room((steps * batch, rows), x.dtype)
+    output = empty((steps * batch, rows), x)
     if output.size:
         thnn.Linear_updateOutput(None, x.reshape(-1, features), output, weight, bias, None)
     return output.reshape(steps, batch, rows)
 
 
-def _add_to_weight(grad: Array, x: Array, weight: Array, bias: Array | None, zeros: Any) -> Any:
+def _add_to_weight(grad: Array, x: Array, weight: Array, bias: Array | None) -> Any:
     """The gradients of a weight and a bias, from rows."""
-    grad_weight = zeros(weight.shape, weight.dtype)
-    grad_bias = None if bias is None else zeros(bias.shape, bias.dtype)
+    grad_weight = zeros(weight.shape, weight)
+    grad_bias = None if bias is None else zeros(bias.shape, bias)
     if grad.size:
         thnn.Linear_accGradParameters(
             None, x, grad, None, weight, grad_bias, grad_weight, grad_bias, None, 1.0
@@ -78,15 +75,14 @@ def _add_to_weight(grad: Array, x: Array, weight: Array, bias: Array | None, zer
 
 def _through_products(run: Run, to_input: Array, to_state: Array) -> tuple[Array, list[Array]]:
     """The gradients of the input and of the weights, from those of both products."""
-    zeros = np.zeros if type(to_input) is np.ndarray else array_module(to_input).zeros
     of_input, of_state, input_bias, state_bias = run.weights
     x, grads = _rows(run.x), _rows(to_input)
     grads_of_state = grads if to_state is to_input else _rows(to_state)
     grad_x = empty(run.x.shape, run.x)
     if grads.size:
         thnn.Linear_updateGradInput(None, x, grads, _rows(grad_x), of_input)
-    one = _add_to_weight(grads, x, of_input, input_bias, zeros)
-    other = _add_to_weight(grads_of_state, _rows(run.before), of_state, state_bias, zeros)
+    one = _add_to_weight(grads, x, of_input, input_bias)
+    other = _add_to_weight(grads_of_state, _rows(run.before), of_state, state_bias)
     found = [one[0], other[0]]
     return grad_x, found if input_bias is None else [*found, one[1], other[1]]
 
@@ -94,10 +90,10 @@ def _through_products(run: Run, to_input: Array, to_state: Array) -> tuple[Array
 # ---- Cells
 
 
-def _states(x: Array, first: Array, reverse: bool, room: Any) -> Array:
+def _states(x: Array, first: Array, reverse: bool) -> Array:
     """Room for the states, with the one before the first step."""
     batch, units = first.shape
-    states: Array = room((x.shape[0] + 1, batch, units), x.dtype)
+    states = empty((x.shape[0] + 1, batch, units), x)
     states[-1 if reverse else 0] = first
     return states
 
@@ -120,11 +116,11 @@ class Plain:
     def __init__(self, nonlinearity: str) -> None:
         self.is_relu = nonlinearity == "relu"
 
-    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool, room: Any) -> Run:
-        """All steps of one direction; `room` makes arrays without contents."""
+    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
+        """All steps of one direction."""
         of_input, of_state, input_bias, state_bias = of
-        projected = _product(x, of_input, input_bias, room)
-        states = _states(x, start[0], reverse, room)
+        projected = _product(x, of_input, input_bias)
+        states = _states(x, start[0], reverse)
         if projected.size:
             thnn.RNNSteps_updateOutput(
                 None, projected, of_state, state_bias, states, self.is_relu, reverse
@@ -154,12 +150,12 @@ class Lstm:
     states = 2
     name = "lstm"
 
-    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool, room: Any) -> Run:
-        """All steps of one direction; `room` makes arrays without contents."""
+    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
+        """All steps of one direction."""
         of_input, of_state, input_bias, state_bias = of
-        gates = _product(x, of_input, None, room)
-        states = _states(x, start[0], reverse, room)
-        cells = _states(x, start[1], reverse, room)
+        gates = _product(x, of_input, None)
+        states = _states(x, start[0], reverse)
+        cells = _states(x, start[1], reverse)
         if gates.size:
             thnn.LSTMSteps_updateOutput(
                 None, gates, of_state, input_bias, state_bias, states, cells, reverse
@@ -189,13 +185,13 @@ class Gru:
     states = 1
     name = "gru"
 
-    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool, room: Any) -> Run:
-        """All steps of one direction; `room` makes arrays without contents."""
+    def run(self, of: Weights, x: Array, start: Sequence[Array], reverse: bool) -> Run:
+        """All steps of one direction."""
         of_input, of_state, input_bias, state_bias = of
-        projected = _product(x, of_input, None, room)
-        states = _states(x, start[0], reverse, room)
+        projected = _product(x, of_input, None)
+        states = _states(x, start[0], reverse)
         steps, batch, rows = projected.shape
-        kept: Array = room((steps, batch, rows // 3 * 5), x.dtype)
+        kept = empty((steps, batch, rows // 3 * 5), x)
         if projected.size:
             thnn.GRUSteps_updateOutput(
                 None, projected, of_state, input_bias, state_bias, states, kept, reverse

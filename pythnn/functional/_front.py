@@ -25,6 +25,7 @@ from ._blame import translated
 from ._convert import INT64, REALS, as_ints, as_reals, written
 from ._nested import are_plain, as_tuples, leaves, rebuilt
 from ._places import placed
+from ._plans import KEYS, Plans
 from ._shapes import Shapes
 
 __all__ = ["function"]
@@ -97,6 +98,7 @@ class Front:
         }
         self.optional = {p.name for p in self.parameters if str(p.annotation).endswith("| None")}
         self.shapes = shapes
+        self.plans = Plans(body, self.parameters, self.kinds)
         self.per_sample: Sequence[int | tuple[int, int]] | None = (
             (0,) if body.__name__.endswith("_backward") else None
         )
@@ -108,14 +110,29 @@ class Front:
         passed = ", ".join(
             f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in self.parameters
         )
+        every = "".join(f"{p.name}, " for p in self.parameters)
         source = f"""\
 def {self.body.__name__}({self._parameters()}):
+    plan = key = None
+    try:
+        key = ({self.plans.key})
+        plan = plan_of(key)
+        if plan is not None:
+            found = plan({self.plans.arrays})
+            if found is not None:
+                return found
+    except Exception:
+        pass  # no common call
     if {self._condition()}:
         try:
-            return body({passed})
+            found = body({passed})
         except Exception:
             pass  # slow finds out what is wrong
-    return slow(({"".join(f"{p.name}, " for p in self.parameters)}))
+        else:
+            if plan is None and key is not None:
+                learn(key, ({every}))
+            return found
+    return slow(({every}))
 """
         scope: dict[str, Any] = {
             "Generator": Generator,
@@ -123,9 +140,12 @@ def {self.body.__name__}({self._parameters()}):
             "body": self.body,
             "defaults": {p.name: p.default for p in self.parameters},
             "int64": INT64,
+            "learn": self.plans.learn,
             "ndarray": np.ndarray,
+            "plan_of": self.plans.found.get,
             "reals": REALS,
             "slow": self.slow,
+            **KEYS,
         }
         exec(compile(source, f"<pythnn.{self.name}>", "exec"), scope)  # noqa: S102
         made: Callable[..., Any] = scope[self.body.__name__]

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import thnn
 from .._state import State
-from ._arrays import Array, Unfit, check_shape, new, shaped, zeros
+from ._arrays import Array, Unfit, check_shape, new, on_host, shaped, zeros
 from ._choices import Problem, checked, problem_of, state_for
 from ._windows import Window, spatial, transposed_window, window_of
 
@@ -63,7 +63,7 @@ def convolve(
     state: State | None,
 ) -> Array:
     window = window_of(x.shape, weight.shape, stride, padding, dilation, groups)
-    if state is None and type(x) is np.ndarray:
+    if state is None and on_host(x):
         output = new(window.shape, x)
         thnn.GroupedConvolution_updateOutput(None, x, output, weight, bias, flip, *window.settings)
         return output
@@ -90,7 +90,7 @@ def transposed(
         x.shape, weight.shape, stride, padding, output_padding, output_size, dilation, groups
     )
     settings = (*window.image, *window.settings)
-    if state is None and type(x) is np.ndarray:
+    if state is None and on_host(x):
         output = new(window.shape, x)
         thnn.GroupedFullConvolution_updateOutput(None, x, output, weight, bias, *settings)
         return output
@@ -122,7 +122,7 @@ def _output(
     def own(output: Any) -> None:
         compute(state, x, weight, bias, output)
 
-    if type(x) is not np.ndarray:
+    if not on_host(x):
         from ._on_cudnn import convolved
 
         found = convolved(problem, window, flip, x, weight, bias, state, own)
@@ -213,9 +213,9 @@ def _to_input(
     def compute(state: State | None, to: Any) -> None:
         kind.of_input(state, grad_output, to, weight, *sizes, add, *settings)
 
-    if state is not None or type(grad_output) is not np.ndarray:
+    if state is not None or not on_host(grad_output):
         problem = _problem("grad_input", kind.transposed, add, window, grad_output, weight.shape)
-        if type(grad_output) is not np.ndarray:
+        if not on_host(grad_output):
             from ._on_cudnn import to_input
 
             found = to_input(
@@ -264,12 +264,12 @@ def _to_parameters(
     def compute(state: State | None, grad_weight: Any, grad_bias: Any) -> None:
         kind.of_parameters(state, x, grad_output, grad_weight, grad_bias, n, *settings, 1.0)
 
-    if state is None and type(x) is np.ndarray:
+    if state is None and on_host(x):
         compute(None, grad_weight, grad_bias)
         return
     if grad_weight is not None:
         problem = _problem("grad_weight", kind.transposed, False, window, x, grad_weight.shape)
-        if type(x) is not np.ndarray:
+        if not on_host(x):
             from ._on_cudnn import add_to_weight
 
             if add_to_weight(
@@ -281,7 +281,7 @@ def _to_parameters(
             state = state_for(
                 state, x, problem, lambda s: compute(s, zeros(grad_weight.shape, x), None)
             )
-    if grad_bias is not None and grad_weight is None and type(x) is not np.ndarray:
+    if grad_bias is not None and grad_weight is None and not on_host(x):
         from ._on_cudnn import add_to_bias
 
         if add_to_bias(n, grad_output, grad_bias, state):

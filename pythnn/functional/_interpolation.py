@@ -15,7 +15,7 @@ import numpy as np
 from .. import thnn
 from .._products import product
 from .._tensor import array_module
-from ._arrays import Array, Unfit, like, shaped
+from ._arrays import Array, Unfit, dense, like, shaped
 
 __all__ = ["aligned", "on_corners", "resized", "resized_backward", "sample_backward"]
 
@@ -94,8 +94,7 @@ def _along_axes(array: Array, matrices: Sequence[Array]) -> Array:
         axis = array.ndim - count + i
         rows = product(array.swapaxes(axis, -1), xp.asarray(matrix.T))
         array = rows.swapaxes(axis, -1)
-    result: Array = xp.ascontiguousarray(array)
-    return result
+    return dense(array)
 
 
 def resized(
@@ -176,4 +175,4 @@ def sample_backward(grad_output: Array, x: Array, grid: Array) -> tuple[Array, A
     )
     scale, _ = _to_corners(xp, (width, height), x.dtype)
     inner = shaped(grad_x, wider.shape)[:, :, :height, :width]
-    return xp.ascontiguousarray(inner), shaped(grad_grid, grid.shape) * scale
+    return dense(inner), shaped(grad_grid, grid.shape) * scale

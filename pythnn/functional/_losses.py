@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ._arrays import Array, Unfit, integer
+from ._arrays import Array, Unfit, integer, on_host
 
 __all__ = ["classes_of", "ignored_class", "loss_value"]
 
@@ -16,7 +14,7 @@ _IGNORED = -(2**62)
 
 def loss_value(output: Any) -> float:
     """The loss that was written there."""
-    if type(output) is np.ndarray:
+    if on_host(output):
         loss: float = output.item()
         return loss
     on_device: float = output.reshape(())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import thnn
-from ._arrays import Array, Unfit, like, zeros
+from ._arrays import Array, Unfit, like, on_host, zeros
 
 __all__ = [
     "are_plain_channels",
@@ -27,7 +27,7 @@ def check_elements(x: Array, count: int) -> None:
 def are_plain_channels(x: Any, given: Sequence[Any], *, training: bool) -> bool:
     """Whether the C function takes all as it is: of several elements, in the CPU's memory."""
     shape = x.shape
-    if type(x) is not np.ndarray or len(shape) < 2 or x.size <= shape[1]:
+    if not on_host(x) or len(shape) < 2 or x.size <= shape[1]:
         return False
     channels = shape[1:2]
     for array in given:
@@ -51,7 +51,7 @@ def normalised_channels(
 ) -> tuple[Array, Array, Array]:
     """What :func:`batch_norm` returns of these."""
     dtype, channels = x.dtype, x.shape[1]
-    output, mean, inverse_std = np.empty(x.shape, dtype), zeros(channels, x), zeros(channels, x)
+    output, mean, inverse_std = like(x), zeros(channels, x), zeros(channels, x)
     before = zeros(channels, x) if running_mean is None else running_mean
     var_before = zeros(channels, x) if running_var is None else running_var
     thnn.BatchNormalization_updateOutput(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .._tensor import array_module
-from ._arrays import Array, Unfit, check_shape, pair, shaped, single, triple
+from ._arrays import Array, Unfit, check_shape, dense, pair, shaped, single, triple
 
 __all__ = [
     "axis_back",
@@ -97,8 +96,7 @@ def axis_back(result: Any, axis: int) -> Array:
         made: Array = result
         return made
     array = shaped(result, result.shape)
-    swapped: Array = array_module(array).ascontiguousarray(array.swapaxes(-1, -2))
-    return swapped
+    return dense(array.swapaxes(-1, -2))
 
 
 def check_planes(grad_output: Array, x: Array) -> None:

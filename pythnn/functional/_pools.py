@@ -17,8 +17,19 @@ import numpy as np
 from .. import thnn
 from .._state import State
 from .._tensor import array_module
-from ._arrays import Array, Unfit, check_shape, from_one, like, new, new_indices, shaped, zeros
-from ._axes import empty
+from ._arrays import (
+    Array,
+    Unfit,
+    check_shape,
+    from_one,
+    like,
+    new,
+    new_indices,
+    on_host,
+    shaped,
+    zeros,
+)
+from ._axes import empty, filled
 from ._choices import checked
 from ._pooled import counted
 
@@ -121,7 +132,7 @@ def _with_sides(x: Array, sides: Sequence[tuple[int, int]], value: float) -> Arr
     """A copy of an array between its padding."""
     count = len(sides)
     sizes = [n + a + b for n, (a, b) in zip(x.shape[-count:], sides, strict=True)]
-    padded: Array = array_module(x).full((*x.shape[:-count], *sizes), value, x.dtype)
+    padded = filled((*x.shape[:-count], *sizes), value, x)
     seen = _seen(x.shape, sides)
     padded[_index(_inside(seen, sides))] = x[_index(seen)]
     return padded
@@ -200,7 +211,7 @@ def _by_cudnn(
 
 def _maxima_by_cudnn(x: Array, windows: Windows, laid: Laid, state: State | None) -> Array | None:
     """The maxima, where the state wants cuDNN to compute also what needs places of maxima."""
-    if state is None or checked(state).use_cudnn is not True or type(x) is np.ndarray:
+    if state is None or checked(state).use_cudnn is not True or on_host(x):
         return None
     return _by_cudnn(x, windows, laid, "max", 1.0, state)
 
@@ -216,7 +227,7 @@ def _means_by_cudnn(
     """Means or sums, or their gradient."""
     if state is not None:
         checked(state)
-    if type(x) is np.ndarray:
+    if on_host(x):
         return None
     mode = "mean of elements" if count_padding is False else "mean of all"
     factor = float(math.prod(windows.kernel)) if count_padding is None else 1.0

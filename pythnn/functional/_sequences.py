@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from .._calls.recorded import Kept
 from .._tensor import array_module
 from ._arrays import Array, Unfit, check_shape, zeros
 from ._axes import empty
@@ -17,13 +18,29 @@ from ._nested import flattened, leaves, rebuilt
 __all__ = ["Saved", "backward", "forward"]
 
 
-class Saved(NamedTuple):
+class Saved(Kept):
     """What a backward function needs: arguments, which must not have changed, and all states."""
 
     cell: Any
     runs: list[list[Run]]
     """By layer and direction."""
     parameters: Any
+
+    def __init__(self, cell: Any, runs: list[list[Run]], parameters: Any) -> None:
+        super().__init__()
+        self.cell, self.runs, self.parameters = cell, runs, parameters
+
+    def __reduce__(self) -> Any:
+        return Saved, (self.cell, self.runs, self.parameters)
+
+    def mapped(self, to: Callable[[Any], Any]) -> Saved:
+        def run_of(run: Run) -> Run:
+            kept = tuple(map(to, run.kept)) if type(run.kept) is tuple else to(run.kept)
+            weights = [to(weight) for weight in run.weights]
+            return Run(weights, run.reverse, to(run.x), to(run.states), kept)
+
+        runs = [[run_of(run) for run in layer] for layer in self.runs]
+        return Saved(self.cell, runs, rebuilt(self.parameters, map(to, flattened(self.parameters))))
 
 
 def _given(x: Array, start: Sequence[Array | None], parameters: Any, count: int) -> list[Array]:
@@ -127,11 +144,10 @@ def forward(
         wanted = _shapes(cell.gates, layers, units, x.shape[2], directions, len(flat))
         _refuse(parameters, wanted, count, directions)
     weights = flat if len(flat) == 4 * count else _with_biases(flat)
-    room = np.empty if type(x) is np.ndarray else array_module(x).empty
     if count > 1:
         given = cast("list[Array]", start)
-        return _all_runs(cell, x, given, weights, layers, directions, parameters, room)
-    run = cell.run(weights, x, (first[0], last_state[0]), False, room)
+        return _all_runs(cell, x, given, weights, layers, directions, parameters)
+    run = cell.run(weights, x, (first[0], last_state[0]), False)
     states = run.states
     ends = [states[-1:].copy()]
     if cell.states == 2:
@@ -156,7 +172,6 @@ def _all_runs(
     layers: int,
     directions: int,
     parameters: Any,
-    room: Any,
 ) -> tuple[Array, list[Array], Saved]:
     """What `forward` returns, of several layers or directions."""
     last = [empty(state.shape, state) for state in start]
@@ -167,7 +182,7 @@ def _all_runs(
         for direction in range(directions):
             i = layer * directions + direction
             first = [state[i] for state in start]
-            run = cell.run(weights[4 * i : 4 * i + 4], output, first, direction == 1, room)
+            run = cell.run(weights[4 * i : 4 * i + 4], output, first, direction == 1)
             runs[-1].append(run)
             end = 0 if direction else -1
             last[0][i] = run.states[end]

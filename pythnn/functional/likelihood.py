@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .. import thnn
 from .._tensor import array_module
-from ._arrays import Array, Indices, Real, Unfit, check_shape, like, shaped, zeros
+from ._arrays import Array, Indices, Real, Unfit, check_shape, dense, like, shaped, zeros
 from ._front import function
 from ._losses import classes_of, ignored_class, loss_value
 
@@ -133,7 +133,7 @@ def _log_probabilities(x: Array, target: Any) -> tuple[Array, Any]:
         shape = (x.shape[0], *x.shape[2:])
         check_shape("target", target, shape)
         xp = array_module(x)
-        x = xp.ascontiguousarray(xp.moveaxis(x, 1, -1)).reshape(-1, x.shape[1])
+        x = dense(xp.moveaxis(x, 1, -1)).reshape(-1, x.shape[1])
         target = target.reshape(-1)
     output = like(x)
     thnn.LogSoftMax_updateOutput(None, x, output)
@@ -197,8 +197,7 @@ def cross_entropy_backward(
         return made
     xp = array_module(x)
     split = shaped(made, (x.shape[0], *x.shape[2:], x.shape[1]))
-    grad_x: Array = xp.ascontiguousarray(xp.moveaxis(split, -1, 1))
-    return grad_x
+    return dense(xp.moveaxis(split, -1, 1))
 
 
 def _check_weights(rows: Array, weights: Any) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from .. import thnn
 from .._tensor import array_module
 from ._arrays import (
@@ -18,6 +16,7 @@ from ._arrays import (
     integer,
     like,
     new,
+    on_host,
     shaped,
     zeros,
 )
@@ -150,7 +149,7 @@ def sparse_linear_backward(
 
 def _check_sizes(sizes: Any, keys: Any) -> None:
     """On the CPU; on a device the kernels notice it."""
-    if isinstance(sizes, np.ndarray) and (sizes.sum() != keys.size or (sizes < 0).any()):
+    if on_host(sizes) and (sizes.sum() != keys.size or (sizes < 0).any()):
         wanted = f"numbers from 0 on that add up to {keys.size}, one for each key"
         raise Unfit("sizes", wanted, f"a sum of {sizes.sum()}")
 

@@ -14,12 +14,22 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from .. import thnn
 from .._state import State
 from .._tensor import array_module
-from ._arrays import Array, Real, Unfit, Written, check_shape, integer, like, new, shaped, zeros
+from ._arrays import (
+    Array,
+    Real,
+    Unfit,
+    Written,
+    check_shape,
+    integer,
+    like,
+    new,
+    on_host,
+    shaped,
+    zeros,
+)
 from ._axes import Axes, Block, as_block, axes_of, empty, from_block
 from ._choices import checked
 from ._front import function
@@ -144,7 +154,7 @@ def batch_norm(
     output = like(planes.block.array)
     parameters, running, saved = (weight, bias), (mean_after, var_after), (mean, inverse_std)
     by_cudnn = handle = None
-    if state is not None or type(x) is not np.ndarray:
+    if state is not None or not on_host(x):
         handle = _cudnn(x, state, _obstacle(running, training=training, alone=alone, eps=eps))
     if handle is not None:
         by_cudnn = _by_cudnn(
@@ -175,7 +185,7 @@ def _cudnn(x: Any, state: State | None, obstacle: str) -> Any:
     """cuDNN's handle, if it computes batch normalisation of `x`."""
     if state is not None:
         checked(state)
-    if type(x) is np.ndarray or not x.size:
+    if on_host(x) or not x.size:
         return None
     from ._on_cudnn import wanted
 

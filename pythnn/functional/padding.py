@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from .. import thnn
 from .._tensor import array_module
-from ._arrays import Array, Real, Unfit, check_shape, integer, is_list, like, new, zeros
-from ._axes import Shape, sizes_of
+from ._arrays import Array, Real, Unfit, check_shape, dense, integer, is_list, like, new, zeros
+from ._axes import Shape, filled, sizes_of
 from ._front import function
 
 __all__ = [
@@ -197,11 +197,11 @@ def pad(x: Real, padding: int | Padding, mode: str = "constant", value: float = 
     padded: Array
     if mode == "constant":
         sizes = [n + a + b for n, (a, b) in zip(inner.shape, widths, strict=True)]
-        padded = xp.full(sizes, value, x.dtype)
+        padded = filled(sizes, value, x)
         places = zip(inner.shape, widths, strict=True)
         padded[tuple(slice(a, a + n) for n, (a, _) in places)] = inner
         return padded
-    padded = xp.ascontiguousarray(xp.pad(inner, widths, mode=_MODES[mode]))
+    padded = dense(xp.pad(inner, widths, mode=_MODES[mode]))
     return padded.reshape(()) if x.ndim == 0 else padded
 
 

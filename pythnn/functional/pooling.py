@@ -17,8 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import thnn
 from .._state import State
 from .._tensor import array_module
@@ -31,6 +29,7 @@ from ._arrays import (
     like,
     new,
     new_indices,
+    on_host,
     pair,
     shaped,
     single,
@@ -101,7 +100,7 @@ def _over_frames(
 
 def _by_cudnn(x: Array, state: State | None) -> bool:
     """Whether cuDNN computes maxima, which it does on request only."""
-    return type(x) is not np.ndarray and state is not None and checked(state).use_cudnn is True
+    return not on_host(x) and state is not None and checked(state).use_cudnn is True
 
 
 def _of_frames(found: Any, windows: Windows, planes: Array) -> Array:

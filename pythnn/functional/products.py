@@ -11,7 +11,7 @@ import numpy as np
 
 from .._products import product
 from .._tensor import array_module
-from ._arrays import Array, Real, Unfit, check_shape
+from ._arrays import Array, Real, Unfit, check_shape, dense
 from ._axes import Axes, Shape, axes_of, empty, sizes_of
 from ._front import function
 
@@ -173,8 +173,7 @@ def matmul(
     """
     _check_product(a, b, transpose_a, transpose_b)
     output = product(_transposed(a, transpose_a), _transposed(b, transpose_b))
-    xp = array_module(a)
-    made: Array = xp.ascontiguousarray(_transposed(output, transpose_out))
+    made = dense(_transposed(output, transpose_out))
     return made.reshape(output.shape) if output.ndim == 0 else made
 
 
@@ -217,8 +216,7 @@ def _sum_to(array: Array, shape: Sequence[int]) -> Array:
 def _as_given(grad: Array, array: Array, transpose: bool) -> Array:
     if array.ndim > 1:
         grad = _transposed(grad, transpose)
-    found: Array = array_module(array).ascontiguousarray(grad)
-    return found.reshape(array.shape)
+    return dense(grad).reshape(array.shape)
 
 
 # ---- Sums

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import thnn
 from .._state import State
-from ._arrays import Array, Real, like
+from ._arrays import Array, Real, like, new, on_host
 from ._axes import Axes, Block, as_block, axes_of, empty, from_block, sides_of
 from ._choices import checked
 from ._front import function
@@ -70,14 +68,14 @@ def log_softmax_backward(
 def _result(of: Any, x: Array, axis: Axes, state: State | None, *, log: bool) -> Array:
     if state is not None:
         checked(state)
-    elif type(x) is np.ndarray:
+    elif on_host(x):
         sides = sides_of(x.shape, axis)
         if sides is not None:
-            made: Array = np.empty((*sides, 1), x.dtype)
+            made = new((*sides, 1), x)
             of(None, x.reshape(made.shape), made)
             return made.reshape(x.shape)
     planes = _as_planes(x, axis)
-    if type(x) is not np.ndarray:
+    if not on_host(x):
         from ._on_cudnn import done, layers, wanted
 
         handle = wanted(state, x)
@@ -95,15 +93,15 @@ def _gradient(
 ) -> Array:
     if state is not None:
         checked(state)
-    elif type(output) is np.ndarray and grad_output.shape == output.shape:
+    elif on_host(output) and grad_output.shape == output.shape:
         sides = sides_of(output.shape, axis)
         if sides is not None:
-            made: Array = np.empty((*sides, 1), output.dtype)
+            made = new((*sides, 1), output)
             shape = made.shape
             of(None, None, grad_output.reshape(shape), made, output.reshape(shape))
             return made.reshape(output.shape)
     planes, grads = _as_planes(output, axis), _as_planes(grad_output, axis)
-    if type(output) is not np.ndarray:
+    if not on_host(output):
         from ._on_cudnn import done, layers, wanted
 
         handle = wanted(state, output)

@@ -18,6 +18,7 @@ from ._arrays import (
     integer,
     new,
     new_indices,
+    on_host,
     shaped,
     zeros,
 )
@@ -50,7 +51,7 @@ def embedding(indices: Indices, weight: Real) -> Array:
            [1., 2.]])
     """
     rows: Array
-    if type(weight) is np.ndarray:
+    if on_host(weight):
         if indices.size and indices.min() < 0:
             raise Unfit("indices", f"indices from 0 to {len(weight) - 1}", f"{indices.min()}")
         rows = weight[indices]
@@ -116,7 +117,7 @@ def _is_mean(mode: str, *, mean: bool) -> bool:
 
 def _check_offsets(offsets: Any, indices: Any) -> None:
     """On the CPU; on a device the kernels notice it."""
-    if not isinstance(offsets, np.ndarray) or not offsets.size:
+    if not on_host(offsets) or not offsets.size:
         return
     if offsets[0] != 0 or offsets[-1] > indices.size or (np.diff(offsets) < 0).any():
         wanted = f"rising numbers from 0 to {indices.size}, the first being 0"
@@ -224,7 +225,7 @@ def one_hot(indices: Indices, classes: int, *, dtype: Any = np.float64) -> Array
         real = None
     if real not in REALS:
         raise Unfit("dtype", "float32 or float64", repr(dtype))
-    if isinstance(indices, np.ndarray):
+    if on_host(indices):
         wrong = (indices < 0) | (indices >= count)
         if wrong.any():
             raise Unfit("indices", f"indices from 0 to {count - 1}", f"{indices[wrong][0]}")

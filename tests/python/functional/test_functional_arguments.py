@@ -1,7 +1,7 @@
 """What functions on arrays refuse, in their own words, and which shapes they keep.
 
-The calls are those of the cases of ``test_functional``: each argument of each is replaced by things
-that do not fit, one at a time.
+The calls are those of the cases of ``support.functional_modules``: each argument of each is
+replaced by things that do not fit, one at a time.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_functional
+from support.functional_cases import F as _F
 from support.functional_cases import normal
-from test_functional import CASES
+from support.functional_modules import CASES
 
 from pythnn import Tensor, THNNArgumentError, THNNError
 from pythnn import functional as F  # noqa: N812
@@ -53,7 +53,7 @@ def recorded() -> dict[str, dict[str, Any]]:
     """A call of every function that fits."""
     recorder = Recorder()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(test_functional.F, "target", recorder)
+        patch.setattr(_F, "target", recorder)
         for case in CASES.values():
             output = np.asarray(case.forward(*case.arrays))
             case.backward(np.ones(output.shape), *case.arrays)

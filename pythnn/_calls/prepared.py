@@ -1,0 +1,257 @@
+"""Functions that do at once what a recording has: they fill in addresses and call C.
+
+The function is written for the arrays that a recording has and the order of its steps; sizes,
+types and constants come beside it. So recordings that differ in these alone share the code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .._library import ffi, native
+from .._table import STEPS
+from .host import layout_of
+from .recorded import (
+    Buffer,
+    Kept,
+    NativeCall,
+    NumpyCall,
+    Recorded,
+    Recording,
+    Scalar,
+    Unrecordable,
+)
+
+__all__ = ["prepare"]
+
+run = native.pythnn_runPrepared
+_CHARS = ffi.typeof("char[]")
+_LINE = 16
+"""Elements, at least a cache line: where arrays in one memory may begin."""
+
+
+def prepare(
+    recording: Recording, arguments: Sequence[Recorded | None], result: Any
+) -> Callable[..., Any]:
+    """The function of the arrays in the place of `arguments` that returns the result.
+
+    An argument that is None is not used.
+    It returns None where the C library refuses, and raises what numpy or cffi does for arrays that
+    are not contiguous or must not be written.
+    """
+    return _Writer(recording, arguments).function(result)
+
+
+class _Writer:
+    """Writes the code of a recording."""
+
+    def __init__(self, recording: Recording, arguments: Sequence[Recorded | None]) -> None:
+        self.recording, self.arguments = recording, arguments
+        self.names: dict[int, str] = {}
+        self.scope: dict[str, Any] = {}
+        self.lines: list[str] = []
+
+    def function(self, result: Any) -> Callable[..., Any]:
+        parameters = []
+        for i, argument in enumerate(self.arguments):
+            parameters.append(f"a{i}")
+            if argument is not None:
+                self.names[id(argument.buffer)] = f"a{i}"
+        self._merge(result)
+        self._allocate()
+        steps = self.recording.steps
+        at = 0
+        while at < len(steps):
+            step = steps[at]
+            if isinstance(step, NativeCall):
+                end = at
+                while end < len(steps) and isinstance(steps[end], NativeCall):
+                    end += 1
+                self._native(steps[at:end])
+                at = end
+            else:
+                values = [self._value(a) for a in step.arguments]
+                values += [f"{n}={self._constant(v)}" for n, v in step.options.items()]
+                call = f"{self._constant(step.operation)}({', '.join(values)})"
+                if step.result is not None:
+                    name = self.names[id(step.result)] = f"n{len(self.names)}"
+                    call = f"{name} = {call}"
+                self.lines.append(call)
+                at += 1
+        self.lines.append(f"return {self._result(result)}")
+        body = "\n".join(f"        {line}" for line in self.lines)
+        names = ", ".join(self.scope)
+        source = (
+            f"def make({names}):\n    def run({', '.join(parameters)}):\n{body}\n    return run\n"
+        )
+        made: Callable[..., Any] = _maker(source)(*self.scope.values())
+        return made
+
+    def _merge(self, result: Any) -> None:
+        """Puts all memory that C alone works on into one array."""
+        shown = {id(array.buffer) for array in _arrays(result)}
+        for step in self.recording.steps:
+            if isinstance(step, NumpyCall):
+                shown |= {id(a.buffer) for a in step.arguments if isinstance(a, Recorded)}
+        merged: dict[Any, list[Buffer]] = {}
+        for buffer in self.recording.buffers:
+            if buffer.origin == "empty" and id(buffer) not in shown:
+                merged.setdefault(buffer.dtype, []).append(buffer)
+        for dtype, buffers in merged.items():
+            if len(buffers) > 1:
+                memory, start = Buffer((0,), dtype, "empty"), 0
+                for buffer in buffers:
+                    buffer.home = memory, start
+                    count = math.prod(buffer.shape)
+                    start += -(-count // _LINE) * _LINE
+                memory.shape = (start,)
+                self.recording.buffers.append(memory)
+
+    def _allocate(self) -> None:
+        for i, buffer in enumerate(self.recording.buffers):
+            if buffer.home[0] is not buffer:
+                continue
+            if buffer.origin in ("empty", "zeros"):
+                name = self.names[id(buffer)] = f"o{i}"
+                shape, dtype = self._constant(buffer.shape), self._constant(buffer.dtype)
+                self.lines.append(f"{name} = {buffer.origin}({shape}, {dtype})")
+            elif buffer.origin == "constant":
+                self.names[id(buffer)] = self._constant(buffer.constant)
+
+    def _constant(self, value: Any) -> str:
+        name = f"c{len(self.scope)}"
+        self.scope[name] = value
+        return name
+
+    def _value(self, value: Any) -> str:
+        """An array that numpy takes, or a number."""
+        if not isinstance(value, Recorded):
+            return self._constant(value)
+        name = self.names[id(value.buffer)]
+        if value.is_whole:
+            return name
+        if value.is_dense and value.size == np.prod(value.buffer.shape):
+            return f"{name}.reshape({self._constant(value.shape)})"
+        item = value.dtype.itemsize
+        place = (value.offset * item, tuple(stride * item for stride in value.strides))
+        shape, dtype = self._constant(value.shape), self._constant(value.dtype)
+        return f"ndarray({shape}, {dtype}, {name}, *{self._constant(place)})"
+
+    def _result(self, result: Any) -> str:
+        if isinstance(result, Scalar):
+            return f"{self._value(result.array)}.item()"
+        if isinstance(result, Recorded):
+            if result.buffer.origin == "constant":
+                raise Unrecordable("a result that would be shared")
+            return self._value(result)
+        if isinstance(result, Kept):
+            memory = "".join(f", {self.names[id(buffer)]}" for buffer in result.buffers)
+            return f"{self._constant(result.of_memory)}({self._constant(result)}{memory})"
+        if type(result) is tuple:
+            return f"({''.join(f'{self._result(entry)}, ' for entry in result)})"
+        if result is None or type(result) in (int, float, bool, str):
+            return self._constant(result)
+        raise Unrecordable(f"a result of type {type(result).__name__}")
+
+    def _native(self, calls: Sequence[Any]) -> None:
+        """One call of C, for calls that follow one another."""
+        buffers: dict[int, Buffer] = {}
+        for call in calls:
+            for value in call.arguments:
+                if isinstance(value, Recorded):
+                    buffer = value.home[0]
+                    buffers.setdefault(id(buffer), buffer)
+        idle: list[Any] = []
+        places = {key: i for i, key in enumerate(buffers)}
+
+        def make() -> _Calls:
+            return _Calls(calls, places)
+
+        pool, fresh = self._constant(idle), self._constant(make)
+        pointers = []
+        for i, (key, buffer) in enumerate(buffers.items()):
+            written = ", True" if buffer.is_written and buffer.origin == "argument" else ""
+            pointers.append(f"p{i} = from_buffer(CHARS, {self.names[key]}{written})")
+        self.lines += [
+            *pointers,
+            f"calls = {pool}.pop() if {pool} else {fresh}()",
+            "arrays = calls.arrays",
+            *(f"arrays[{i}] = p{i}" for i in range(len(pointers))),
+            "code = run_prepared(calls.prepared)",
+            f"{pool}.append(calls)",
+            "if code:",
+            "    return None",
+        ]
+
+
+def _arrays(result: Any) -> Iterator[Recorded]:
+    """The arrays that a caller gets as they are."""
+    if isinstance(result, Scalar):
+        yield result.array
+    elif isinstance(result, Recorded):
+        yield result
+    elif type(result) is tuple:
+        for entry in result:
+            yield from _arrays(entry)
+
+
+class _Calls:
+    """Calls in memory of C, for one thread at a time."""
+
+    __slots__ = ("_keep", "arrays", "prepared")
+
+    def __init__(self, calls: Sequence[NativeCall], places: dict[int, int]) -> None:
+        tensors = sum(isinstance(v, Recorded) for call in calls for v in call.arguments)
+        self.arrays = ffi.new("const void *[]", len(places))
+        slots = ffi.new("pythnn_Tensor[]", tensors)
+        words = ffi.new("pythnn_Word[]", sum(len(call.arguments) for call in calls))
+        steps = ffi.new("pythnn_Step[]", len(calls))
+        keep: list[Any] = [slots, words, steps]
+        word = tensor = 0
+        for step, call in zip(steps, calls, strict=True):
+            step.function, fields = STEPS[call.name]
+            step.arguments = words + word
+            for field, value in zip(fields, call.arguments, strict=True):
+                if isinstance(value, Recorded):
+                    layout = layout_of(value.shape, value.strides)
+                    keep.append(layout)
+                    slot = slots[tensor]
+                    buffer, offset = value.home
+                    slot.array, slot.layout = places[id(buffer)], layout
+                    slot.elementSize = value.dtype.itemsize
+                    slot.offset = offset * value.dtype.itemsize
+                    words[word].object = slots + tensor
+                    tensor += 1
+                elif field == "object":
+                    if value is not None:
+                        raise Unrecordable("an object")
+                elif field == "whole":
+                    words[word].whole = int(value)
+                else:
+                    words[word].real = float(value)
+                word += 1
+        self.prepared = ffi.new("pythnn_Prepared *")
+        prepared = self.prepared
+        prepared.arrays, prepared.tensors, prepared.tensorCount = self.arrays, slots, tensors
+        prepared.steps, prepared.stepCount = steps, len(calls)
+        self._keep = keep
+
+
+@lru_cache(maxsize=1024)
+def _maker(source: str) -> Callable[..., Any]:
+    scope: dict[str, Any] = {
+        "CHARS": _CHARS,
+        "empty": np.empty,
+        "from_buffer": ffi.from_buffer,
+        "ndarray": np.ndarray,
+        "run_prepared": run,
+        "zeros": np.zeros,
+    }
+    exec(compile(source, "<pythnn.functional>", "exec"), scope)  # noqa: S102
+    found: Callable[..., Any] = scope["make"]
+    return found

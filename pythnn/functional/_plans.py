@@ -1,0 +1,182 @@
+"""What functions remember of their calls: what a call found out is not found out again.
+
+A call whose arrays have the types and sizes of an earlier one, with the same settings, does the
+same to other memory. The second of such calls is recorded, and later ones run what was prepared
+from that: they fill in addresses and call C. Bodies that cannot be recorded run each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter
+from typing import Any
+
+import numpy as np
+
+from .._calls.prepared import prepare
+from .._calls.recorded import Kept, Recorded, Recording
+
+__all__ = ["KEYS", "Plans"]
+
+_MOST = 256
+"""Plans of one function. With more, all are forgotten: sizes differ from call to call."""
+_ARRAYS = ("Real", "Indices", "Written")
+_MORE = ("AddTo", "Saved")
+"""Kinds of arguments that have arrays, beside those that are converted to arrays."""
+
+
+# ---- Keys. That of an array is its type, its element type and its sizes; that of a setting is its
+# type and its value. What a function does depends on nothing else.
+
+
+def _setting(value: Any) -> Any:
+    """The key of a setting; raises TypeError where that is none of Python's own."""
+    kind = type(value)
+    if kind is int or kind is bool or kind is str:
+        return kind, value
+    if value is None:
+        return (kind,)  # not the key of a default
+    if kind is float:
+        return kind, value or str(value)  # zeros differ in their sign
+    if kind is tuple or kind is list:
+        return kind, tuple([_setting(entry) for entry in value])
+    raise TypeError(kind)
+
+
+def _key_of_arrays(value: Any) -> Any:
+    """The key of arrays in tuples or lists, or in a dict."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.dtype, value.shape
+    if kind is tuple or kind is list:
+        return kind, *[
+            (entry.dtype, entry.shape) if type(entry) is np.ndarray else _key_of_arrays(entry)
+            for entry in value
+        ]
+    if kind is dict:
+        return kind, *[(name, _key_of_arrays(entry)) for name, entry in value.items()]
+    if value is None:
+        return None
+    raise TypeError(kind)
+
+
+def _flat(value: Any) -> list[Any]:
+    """The arrays, in the order of their keys."""
+    found: list[Any] = []
+    for entry in value.values() if type(value) is dict else value or ():
+        if type(entry) is np.ndarray:
+            found.append(entry)
+        else:
+            found += _flat(entry)
+    return found
+
+
+def _form_of(value: Any) -> Kept:
+    """The key of what a prepared function has returned; TypeError for all else."""
+    if not isinstance(value, Kept) or value.form is None:
+        raise TypeError
+    return value.form
+
+
+KEYS: Mapping[str, Any] = {
+    "arrays_of": _flat,
+    "form_of": _form_of,
+    "key_of_arrays": _key_of_arrays,
+    "setting": _setting,
+}
+"""What the code of keys refers to."""
+
+
+def _eager(*_: Any) -> None:
+    """In the place of a plan: the body has to run."""
+
+
+class Plans:
+    """Those of one function, by key."""
+
+    def __init__(
+        self, body: Callable[..., Any], parameters: Iterable[Parameter], kinds: Mapping[str, str]
+    ) -> None:
+        self.found: dict[Any, Callable[..., Any]] = {}
+        self._body, self._parameters, self._seen = body, tuple(parameters), set[Any]()
+        self._kinds = dict(kinds)
+        for parameter in self._parameters:
+            if str(parameter.annotation) in _MORE:
+                self._kinds[parameter.name] = str(parameter.annotation)
+
+    @property
+    def key(self) -> str:
+        """The key of a call, as code."""
+        return "".join(f"{self._key(parameter)}, " for parameter in self._parameters)
+
+    def _key(self, parameter: Parameter) -> str:
+        name, kind = parameter.name, self._kinds.get(parameter.name)
+        if kind in _ARRAYS:
+            key = f"type({name}), {name}.dtype, {name}.shape"
+            is_optional = str(parameter.annotation).endswith("| None")
+            return f"None if {name} is None else ({key})" if is_optional else key
+        if kind == "Saved":
+            return f"form_of({name})"
+        if kind is not None:
+            return f"None if {name} is None else key_of_arrays({name})"
+        if parameter.default is parameter.empty:
+            return f"setting({name})"
+        return f"None if {name} is defaults[{name!r}] else setting({name})"
+
+    @property
+    def arrays(self) -> str:
+        """What a plan is called with, as code: None for an argument that is no array."""
+        return ", ".join(
+            name
+            if kind in _ARRAYS
+            else f"*{name}.memory"
+            if kind == "Saved"
+            else f"*arrays_of({name})"
+            for name, kind in self._kinds.items()
+        )
+
+    def learn(self, key: Any, values: Sequence[Any]) -> None:
+        """After a call that went well, which has run the body."""
+        if key in self._seen:
+            if len(self.found) >= _MOST:
+                self.found.clear()
+            self.found[key] = self._planned(values)
+        else:
+            if len(self._seen) >= _MOST:
+                self._seen.clear()
+            self._seen.add(key)
+
+    def _planned(self, values: Sequence[Any]) -> Callable[..., Any]:
+        recording = Recording()
+        arguments: list[Recorded | None] = []
+        given: list[Any] = []
+        named: dict[str, Any] = {}
+        for parameter, value in zip(self._parameters, values, strict=True):
+            kind = self._kinds.get(parameter.name)
+            if kind == "Saved":
+                value, arrays = value.recorded(recording)
+                arguments += arrays
+            elif kind is not None:
+                is_written = kind in ("Written", "AddTo")
+                arrays = [recording.argument(a, written=is_written) for a in _flat((value,))]
+                arguments += arrays if kind not in _ARRAYS or arrays else [None]
+                value = _replaced(value, iter(arrays))
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                named[parameter.name] = value
+            else:
+                given.append(value)
+        try:
+            return prepare(recording, arguments, self._body(*given, **named))
+        except Exception:  # of any kind: the body was not made for what it was given
+            return _eager
+
+
+def _replaced(value: Any, arrays: Any) -> Any:
+    """An argument with others in the place of its arrays."""
+    if type(value) is np.ndarray:
+        return next(arrays)
+    if type(value) is dict:
+        return {name: _replaced(entry, arrays) for name, entry in value.items()}
+    if type(value) in (tuple, list):
+        return type(value)([_replaced(entry, arrays) for entry in value])
+    return value
