@@ -18,6 +18,7 @@ from .._table import STEPS
 from .host import layout_of
 from .recorded import (
     Buffer,
+    EitherCall,
     Kept,
     NativeCall,
     NumpyCall,
@@ -31,6 +32,8 @@ __all__ = ["prepare"]
 
 run = native.pythnn_runPrepared
 _CHARS = ffi.typeof("char[]")
+_SEVERAL = 3
+"""Operations of numpy that take longer than a call of C with its addresses."""
 _LINE = 16
 """Elements, at least a cache line: where arrays in one memory may begin."""
 
@@ -62,6 +65,7 @@ class _Writer:
             parameters.append(f"a{i}")
             if argument is not None:
                 self.names[id(argument.buffer)] = f"a{i}"
+        self._decide()
         self._merge(result)
         self._allocate()
         steps = self.recording.steps
@@ -74,7 +78,7 @@ class _Writer:
                     end += 1
                 self._native(steps[at:end])
                 at = end
-            else:
+            elif isinstance(step, NumpyCall):
                 values = [self._value(a) for a in step.arguments]
                 values += [f"{n}={self._constant(v)}" for n, v in step.options.items()]
                 call = f"{self._constant(step.operation)}({', '.join(values)})"
@@ -91,6 +95,22 @@ class _Writer:
         )
         made: Callable[..., Any] = _maker(source)(*self.scope.values())
         return made
+
+    def _decide(self) -> None:
+        """Leaves operations to C that are between its calls, or several in a row."""
+        steps, at = self.recording.steps, 0
+        while at < len(steps):
+            end = at
+            while end < len(steps) and not isinstance(steps[end], NumpyCall):
+                end += 1
+            run = steps[at:end]
+            by_c = len(run) >= _SEVERAL or any(isinstance(step, NativeCall) for step in run)
+            for i, step in enumerate(run, at):
+                if isinstance(step, EitherCall):
+                    steps[i] = step.native if by_c else step.numpy
+                    if not by_c and step.numpy.result is not None:
+                        step.numpy.result.origin = "numpy"
+            at = end + 1
 
     def _merge(self, result: Any) -> None:
         """Puts all memory that C alone works on into one array."""

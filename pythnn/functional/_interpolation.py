@@ -16,6 +16,7 @@ from .. import thnn
 from .._products import product
 from .._tensor import array_module
 from ._arrays import Array, Unfit, dense, like, shaped
+from ._axes import filled
 
 __all__ = ["aligned", "on_corners", "resized", "resized_backward", "sample_backward"]
 
@@ -146,8 +147,9 @@ def on_corners(x: Array, grid: Array) -> tuple[Array, Array]:
     xp = array_module(x)
     height, width = x.shape[2:]
     if height == 1 or width == 1:
-        added = [(0, 0), (0, 0), (0, int(height == 1)), (0, int(width == 1))]
-        x = xp.pad(x, added)
+        wider = filled((*x.shape[:2], max(height, 2), max(width, 2)), 0.0, x)
+        wider[:, :, :height, :width] = x
+        x = wider
     scale, shift = _to_corners(xp, (width, height), x.dtype)
     return x, grid * scale + shift
 

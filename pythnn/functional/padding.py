@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from .. import thnn
 from .._tensor import array_module
@@ -201,8 +205,20 @@ def pad(x: Real, padding: int | Padding, mode: str = "constant", value: float = 
         places = zip(inner.shape, widths, strict=True)
         padded[tuple(slice(a, a + n) for n, (a, _) in places)] = inner
         return padded
-    padded = dense(xp.pad(inner, widths, mode=_MODES[mode]))
-    return padded.reshape(()) if x.ndim == 0 else padded
+    if not inner.size:
+        return dense(xp.pad(inner, widths, mode=_MODES[mode]))
+    places = _places(inner.shape, tuple(widths), _MODES[mode])
+    found: Array = dense(inner).reshape(-1).take(xp.asarray(places))
+    return found
+
+
+@functools.lru_cache(maxsize=64)
+def _places(shape: tuple[int, ...], widths: tuple[tuple[int, int], ...], mode: str) -> Any:
+    """Of which elements a padded array consists, as numpy pads."""
+    elements = np.arange(math.prod(shape)).reshape(shape)
+    padded = np.pad(elements, widths, mode=mode)  # type: ignore[call-overload]
+    padded.flags.writeable = False  # it is kept for later calls
+    return padded
 
 
 def _along(ndim: int, axis: int, *limits: slice) -> Iterator[tuple[slice, ...]]:
