@@ -41,7 +41,7 @@ thnn_folder(THCUNN_MODULE_SOURCES generic/pooling average.cu FeatureLPPooling.cu
             VolumetricDilatedMaxPooling.cu VolumetricFractionalMaxPooling.cu
             VolumetricMaxPooling.cu VolumetricMaxUnpooling.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu GRUSteps.cu LSTMFused.cu LSTMSteps.cu
-            RNNSteps.cu)
+            RNNSteps.cu SeqGRU.cu SeqLSTM.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/resampling linear.cu nearest.cu
             SpatialGridSamplerBilinear.cu SpatialUpSamplingBilinear.cu SpatialUpSamplingNearest.cu
             VolumetricUpSamplingNearest.cu VolumetricUpSamplingTrilinear.cu)

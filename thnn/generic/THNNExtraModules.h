@@ -332,6 +332,53 @@ THNN_API void THNN_(RNNSteps_updateGradInput)(
     bool rectify,         /* as in the forward call */
     bool reverse);        /* as in the forward call */
 
+/* All steps of an LSTM with the parameters of Lua's SeqLSTM, given the products of its input: gates
+ * i, f, o = sigmoid and c = tanh of gates + output of the step before * weight + bias. Padding gives
+ * zeros, in the states too. */
+THNN_API void THNN_(SeqLSTM_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *gates,  /* inout: steps x batch x (4 units); the products, then gates i, f, o, c */
+    THTensor *weight, /* in: units x (4 units) */
+    THTensor *bias,   /* in, optional: 4 units; 0 if NULL */
+    THTensor *mask,   /* in, optional: steps x batch; not 0 for padding */
+    THTensor *output, /* inout: (steps + 1) x batch x units; the one before the first step is given */
+    THTensor *cells); /* inout: (steps + 1) x batch x units; the one before the first step is given */
+
+/* All steps of such an LSTM, backward. */
+THNN_API void THNN_(SeqLSTM_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gates,      /* in: steps x batch x (4 units); from the forward call */
+    THTensor *weight,     /* in: units x (4 units) */
+    THTensor *mask,       /* in, optional: steps x batch; as in the forward call */
+    THTensor *cells,      /* in: (steps + 1) x batch x units; from the forward call */
+    THTensor *gradOutput, /* in, optional: steps x batch x units; zeros if NULL */
+    THTensor *gradGates,  /* out: steps x batch x (4 units); with respect to the products and bias */
+    THTensor *gradState,  /* inout: batch x units; with respect to the last output, then to the first */
+    THTensor *gradCell);  /* inout: batch x units; the same of the cell's state */
+
+/* All steps of a GRU with the parameters of Lua's SeqGRU, given the products of its input: r and u
+ * are sigmoid of gates + h * weight + bias, n is tanh of gates + (r h) * weight + bias, and an output
+ * is (1 - u) n + u h, where h is the one of the step before. Padding gives zeros. */
+THNN_API void THNN_(SeqGRU_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *gates,  /* inout: steps x batch x (3 units); the products, then gates r, u, n */
+    THTensor *weight, /* in: units x (3 units) */
+    THTensor *bias,   /* in, optional: 3 units; 0 if NULL */
+    THTensor *mask,   /* in, optional: steps x batch; not 0 for padding */
+    THTensor *output, /* inout: (steps + 1) x batch x units; the one before the first step is given */
+    THTensor *reset); /* out: steps x batch x units; r h, which the third gate's weight multiplies */
+
+/* All steps of such a GRU, backward. */
+THNN_API void THNN_(SeqGRU_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gates,      /* in: steps x batch x (3 units); from the forward call */
+    THTensor *weight,     /* in: units x (3 units) */
+    THTensor *mask,       /* in, optional: steps x batch; as in the forward call */
+    THTensor *output,     /* in: (steps + 1) x batch x units; from the forward call */
+    THTensor *gradOutput, /* in, optional: steps x batch x units; zeros if NULL */
+    THTensor *gradGates,  /* out: steps x batch x (3 units); with respect to the products and bias */
+    THTensor *gradState); /* inout: batch x units; with respect to the last output, then to the first */
+
 /* Layer normalisation: output = (input - mean) / sqrt(var + eps) * weight + bias, with mean and
  * variance of each row. */
 THNN_API void THNN_(LayerNormalization_updateOutput)(

@@ -42,19 +42,36 @@ static int64_t unitsOf(const char *function, int gates, THNNShape weight)
   return units;
 }
 
-THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
-                                      THNNShape storage, THNNShape weight)
+/* Checks what has `stored` numbers for each step and unit, and returns the sizes. */
+static THNNSteps sizesOf(const char *function, int stored, THNNShape storage, int64_t units)
 {
-  THNNSteps sizes = {.units = unitsOf(function, gates, weight)};
   THNN_checkNotEmpty(function, storage);
   THNN_checkDimensions(function, storage, 3, 3, "steps x batch x gates");
-  sizes.steps = storage.size[0];
-  sizes.batch = storage.size[1];
-  const int64_t rowSize[] = {stored, sizes.units};
+  const THNNSteps sizes = {storage.size[0], storage.size[1], units};
+  const int64_t rowSize[] = {stored, units};
   const int64_t storageSize[] = {sizes.steps, sizes.batch, THNN_product(2, rowSize)};
   THNN_checkSizes(function, storage, 3, storageSize, "steps x batch x gates");
   THNN_checkBlasSizes(function, storage);
   return sizes;
+}
+
+THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gates, int stored,
+                                      THNNShape storage, THNNShape weight)
+{
+  return sizesOf(function, stored, storage, unitsOf(function, gates, weight));
+}
+
+THNNSteps THNN_fedBackSteps_shapeCheck(const char *function, int gates, THNNShape products,
+                                       THNNShape weight)
+{
+  THNN_checkNotEmpty(function, weight);
+  THNN_checkDimensions(function, weight, 2, 2, "units x gates");
+  THNN_checkBlasSizes(function, weight);
+  const int64_t units = weight.size[0];
+  const int64_t gateSize[] = {gates, units};
+  const int64_t weightSize[] = {units, THNN_product(2, gateSize)};
+  THNN_checkSizes(function, weight, 2, weightSize, "units x gates");
+  return sizesOf(function, gates, products, units);
 }
 
 THNNSteps THNN_steps_shapeCheck(const char *function, int gates, THNNShape input, THNNShape weight)
@@ -95,10 +112,17 @@ void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *size
   THNN_checkVector(function, bias2, count, "gates");
 }
 
-void THNN_checkStepBias(const char *function, const THNNSteps *sizes, THNNShape bias)
+void THNN_checkStepBias(const char *function, int gates, const THNNSteps *sizes, THNNShape bias)
 {
   if (THNN_given(bias))
-    THNN_checkVector(function, bias, sizes->units, "units");
+    THNN_checkVector(function, bias, gates * sizes->units, gates > 1 ? "gates" : "units");
+}
+
+void THNN_checkStepMask(const char *function, const THNNSteps *sizes, THNNShape mask)
+{
+  const int64_t size[] = {sizes->steps, sizes->batch};
+  if (THNN_given(mask))
+    THNN_checkSizes(function, mask, 2, size, "steps x batch");
 }
 
 void THNN_checkStepGradients(const char *function, const THNNSteps *sizes, THNNShape gradOutput,

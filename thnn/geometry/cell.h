@@ -44,10 +44,18 @@ THNN_PRIVATE THNNSteps THNN_storedSteps_shapeCheck(const char *function, int gat
 THNN_PRIVATE THNNSteps THNN_statesSteps_shapeCheck(const char *function, THNNShape states,
                                                    THNNShape weight);
 
-/* Checks states before and after each step, a bias, both biases or neither, and gradients: of the
- * output, steps x batch x units, if it is given, and of a state, batch x units. */
+/* Checks the products of the input, and the weight of a state as Lua's sequences have it: units x
+ * (gates units). */
+THNN_PRIVATE THNNSteps THNN_fedBackSteps_shapeCheck(const char *function, int gates,
+                                                    THNNShape products, THNNShape weight);
+
+/* Checks states before and after each step, a bias, both biases or neither, a mask of steps x batch,
+ * and gradients: of the output, steps x batch x units, if it is given, and of a state, batch x
+ * units. */
 THNN_PRIVATE void THNN_checkStates(const char *function, const THNNSteps *sizes, THNNShape states);
-THNN_PRIVATE void THNN_checkStepBias(const char *function, const THNNSteps *sizes, THNNShape bias);
+THNN_PRIVATE void THNN_checkStepBias(const char *function, int gates, const THNNSteps *sizes,
+                                     THNNShape bias);
+THNN_PRIVATE void THNN_checkStepMask(const char *function, const THNNSteps *sizes, THNNShape mask);
 THNN_PRIVATE void THNN_checkStepBiases(const char *function, int gates, const THNNSteps *sizes,
                                        THNNShape bias1, THNNShape bias2);
 THNN_PRIVATE void THNN_checkStepGradients(const char *function, const THNNSteps *sizes,

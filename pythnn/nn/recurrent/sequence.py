@@ -6,26 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import _random
+from ... import _random, thnn
 from ..._errors import THNNArgumentError
 from ..._products import add_product, multiply
 from ..._tensor import Tensor
 from ..object.object import register
-from ..object.values import array_module, describe, to_arrays
+from ..object.values import describe
 from ._cell_math import (
     GRU_GATES,
     LSTM_GATES,
-    GruWeights,
-    gru_back,
-    gru_step,
+    add_product_of_rows,
     lstm_cell,
     lstm_cell_back,
-    lstm_steps,
-    lstm_steps_back,
     rows_of,
     swap,
 )
-from .step import Weights, as_mask, gather_gru
+from .step import Weights, add_gru_gradient, as_mask
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SeqGRU", "SeqLSTM", "SeqLSTMP"]
 
 
-class _Sequence(Weights):
+class _Sequence(Weights, kernel=True):
     """A whole sequence: time x batch x inputs; with `batchfirst`, batch x time x inputs."""
 
     batchfirst: Any = False
@@ -78,13 +74,21 @@ class _Sequence(Weights):
         mode = "eval" if self.train is False else "train"
         return self._remember in ("both", mode)
 
-    def _start(self, last: str, given: str, zeros: Any) -> Any:
-        found = self.field(last) if self._remembers() else None
+    def _begin(self, state: Any, given: Any, last: str, users: str) -> bool:
+        """Writes the state before the first step; returns whether it is one of zeros.
+
+        That is the one before in the input, the last one, or the user's.
+        """
+        found = given
+        if found is None and self._remembers():
+            found = self.field(last)
         if found is None:
-            found = self.field(given)
+            found = self.field(users)
         if found is None:
-            return zeros
-        return to_arrays(found).reshape(zeros.shape)
+            state.zero()
+        else:
+            state.copy_from(found.view(state.shape))
+        return found is None
 
     # ---- The form of inputs
 
@@ -95,54 +99,81 @@ class _Sequence(Weights):
         return [], input
 
     def _by_time(self, value: Any) -> Any:
-        return value.swapaxes(0, 1) if self._is_batch_first() and value.ndim == 3 else value
+        turned = self._is_batch_first() and value.ndim == 3
+        return (value.transpose(0, 1) if turned else value).contiguous()
 
     def _is_batch_first(self) -> bool:
         return bool(self.batchfirst)
 
     def _given(self, input: Any) -> tuple[list[Any], Any]:
+        """States given in a table before the sequence; the sequence, time x batch x inputs."""
         states, sequence = self._split(input)
-        inputs = self.weight.shape[0] - self._fed_back()
+        inputs = self.tensors.weight.shape[0] - self._fed_back()
         if getattr(sequence, "ndim", 0) not in (2, 3) or sequence.shape[-1] != inputs:
             order = "batch x time" if self._is_batch_first() else "time x batch"
             wanted = f"{order} x {inputs}, or time x {inputs}"
             raise THNNArgumentError.expected(
                 self.typename(), 1, "input", wanted, describe(sequence)
             )
-        x = self._by_time(sequence)
-        return states, x[:, None] if x.ndim == 2 else x
+        return states, self._batch(self._by_time(sequence))
+
+    def _batch(self, value: Any) -> Any:
+        """A value of time x features as that of a batch of one."""
+        return value.unsqueeze(1) if value.ndim == 2 else value
+
+    def _weights(self) -> tuple[Any, Any]:
+        """The rows of the weight for the input, and for the output before."""
+        weight, outputs = self.tensors.weight, self._fed_back()
+        inputs = weight.shape[0] - outputs
+        return weight.narrow(0, 0, inputs), weight.narrow(0, inputs, outputs)
 
     def _fed_back(self) -> int:
         """The size of the output, which the next step gets."""
         raise NotImplementedError
 
     def _mask(self, x: Any) -> Any:
-        """Which samples are padding, time x batch; None where none are."""
+        """1 for each sample that is padding, time x batch; None where none are."""
         given = self.field("zeroMask")
         if given is not None and given is not False:
-            return as_mask(given, x.shape[:2])
-        return (x == 0).all(2) if self.maskzero else None
+            found = as_mask(given, x.shape[:2])
+        elif self.maskzero:
+            found = (x.array() == 0).all(2)
+        else:
+            return None
+        return Tensor.from_array(found.astype(x.dtype)).to(x.device)
 
-    def _formed(self, value: Any, input: Any) -> Any:
-        """A result, time x batch x features, in the form of the input."""
+    def _products(self, x: Any) -> Any:
+        """The products of the input for all steps, in ``gates``."""
+        of_input, _ = self._weights()
+        gates = self.result("gates", x).resize(*x.shape[:2], of_input.shape[1])
+        rows = rows_of(gates)
+        thnn.Linear_updateGradInput(None, rows, rows_of(x), rows, of_input)
+        return gates
+
+    def _formed(self, name: str, value: Any, input: Any) -> Any:
+        """A result, time x batch x features, in the form of the input: the field of that name."""
         _, sequence = self._split(input)
         if sequence.ndim == 2:
-            return value[:, 0]
-        return array_module(value).ascontiguousarray(self._by_time(value))
+            return value.select(1, 0)
+        if not self._is_batch_first():
+            return value
+        steps, batch, features = value.shape
+        made = self.result(name, value).resize(batch, steps, features)
+        return made.copy_from(value.transpose(0, 1))
 
     # ---- Going back
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        self.gradInput = self._go_back(input, gradOutput)[0]
-        return self.gradInput
+        self.tensors.gradInput = self._go_back(input, gradOutput)[0]
+        return self.tensors.gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         self._gather(self._go_back(input, gradOutput)[1], scale)
 
     def backward(self, input: Any, gradOutput: Any, scale: Any = 1) -> Any:
-        self.gradInput, gradients = self._go_back(input, gradOutput)
+        self.tensors.gradInput, gradients = self._go_back(input, gradOutput)
         self._gather(gradients, scale)
-        return self.gradInput
+        return self.tensors.gradInput
 
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
         raise NotImplementedError
@@ -150,18 +181,41 @@ class _Sequence(Weights):
     def _gather(self, gradients: Any, scale: Any) -> None:
         raise NotImplementedError
 
+    def _of_input(self, da: Any, x: Any, input: Any) -> Any:
+        """The gradient of the input, from those before the functions of gates."""
+        dx = self.result("grad_x", x).resize(*x.shape)
+        of_input, _ = self._weights()
+        thnn.Linear_updateOutput(None, rows_of(da), rows_of(dx), of_input, None, None)
+        return self._formed("gradInput", dx, input)
+
+    def _add_for_input(self, x: Any, da: Any, scale: Any) -> None:
+        """Adds the gradients of the rows of the weight for the input, and of the bias."""
+        gradient = self.tensors.gradWeight
+        add_product_of_rows(gradient.narrow(0, 0, x.shape[2]), rows_of(x), rows_of(da), scale)
+        self.add_to_bias(da, scale)
+
+    def _before(self) -> tuple[Any, int]:
+        """The outputs before all steps, and the first step whose output before is not zeros."""
+        states = self.tensors._output
+        first = 1 if self.__dict__.get("_from_zeros") else 0
+        return states.narrow(0, first, states.shape[0] - 1 - first), first
+
     def clearState(self) -> Self:
-        self.clear("gates", "cell", "h0", "c0", "buffer1", "buffer2", "buffer3", "grad_a_buffer")
+        self.clear("gates", "cell", "h0", "c0", "buffer1", "buffer2", "buffer3", "grad_a_buffer",
+                   "grad_h0", "grad_c0", "grad_x", "_output", "_cells")  # fmt: skip
         self.forget()
         return super().clearState()
 
+    def _own_fields(self) -> dict[str, Any]:
+        return {n: value for n, value in super()._own_fields().items() if n != "_from_zeros"}
+
     def __repr__(self) -> str:
-        sizes = self.weight.shape[0] - self._fed_back(), self._fed_back()
+        sizes = self.tensors.weight.shape[0] - self._fed_back(), self._fed_back()
         return f"{self.typename()}({sizes[0]} -> {sizes[1]})"
 
 
 @register
-class SeqLSTM(_Sequence):
+class SeqLSTM(_Sequence, kernel=True):
     """An LSTM without peepholes over a whole sequence, from a state of zeros.
 
     Input: time x batch x inputsize, or time x inputsize; with ``batchfirst``, batch before time.
@@ -191,7 +245,7 @@ class SeqLSTM(_Sequence):
     def reset(self, stdv: Any = None) -> Any:
         super().reset(stdv)
         size = self._hidden()
-        self.bias[size : 2 * size] = 1  # so that cells are kept at first
+        self.tensors.bias.narrow(0, size, size).fill(1)  # so that cells are kept at first
         if self.field("weightO") is not None:
             shape = self.tensors.weightO.shape
             deviation = 1 / np.sqrt(sum(shape)) if stdv is None else stdv
@@ -205,122 +259,107 @@ class SeqLSTM(_Sequence):
         projection = self.field("weightO")
         return self._hidden() if projection is None else int(projection.shape[1])
 
-    def _projection(self) -> Any:
-        return self.weightO if self.field("weightO") is not None else None
-
-    def _states_before(self, input: Any, x: Any) -> tuple[Any, Any]:
-        states, _ = self._split(input)
-        xp = array_module(x)
-        h = xp.zeros((x.shape[1], self._fed_back()), x.dtype)
-        c = xp.zeros((x.shape[1], self._hidden()), x.dtype)
-        h, c = (
-            self._start("_last_output", "userPrevOutput", h),
-            self._start("_last_cell", "userPrevCell", c),
-        )
-        if states:
-            h = states[-1]
-        return h, states[0] if len(states) > 1 else c
-
     def updateOutput(self, input: Any) -> Any:
-        _, x = self._given(input)
-        xp = array_module(x)
-        h, c = self._states_before(input, x)
-        self.assign("h0", h)
-        self.assign("c0", c)
-        steps, batch, inputs = x.shape
-        states = xp.empty((steps + 1, batch, self._fed_back()), x.dtype)
-        cells = xp.empty((steps + 1, batch, self._hidden()), x.dtype)
-        states[0], cells[0] = h, c
-        sums = multiply(rows_of(xp.ascontiguousarray(x)), self.weight[:inputs])
-        sums += self.bias
-        gates = swap(sums).reshape(steps, batch, -1)
-        mask, fed_back = self._mask(x), self.weight[inputs:]
-        plain = mask is None and self._projection() is None
-        if not (plain and lstm_steps(gates, fed_back, states, cells)):
-            self._run(gates, fed_back, states, cells, mask)
-        output, cell = states[1:], cells[1:]
-        self.assign("gates", gates)
+        given, x = self._given(input)
+        steps, batch, _ = x.shape
+        states = self.result("_output", x).resize(steps + 1, batch, self._fed_back())
+        cells = self.result("_cells", x).resize(steps + 1, batch, self._hidden())
+        for name, state in (("h0", states), ("c0", cells)):
+            self.assign(name, state.select(0, 0))
+        of_output = given[-1] if given else None
+        self.__dict__["_from_zeros"] = self._begin(
+            self.tensors.h0, of_output, "_last_output", "userPrevOutput"
+        )
+        of_cell = given[0] if len(given) > 1 else None
+        self._begin(self.tensors.c0, of_cell, "_last_cell", "userPrevCell")
+        gates, mask, bias = self._products(x), self._mask(x), self.tensors.bias
+        if self.field("weightO") is None:
+            fed_back = self._weights()[1]
+            thnn.SeqLSTM_updateOutput(None, gates, fed_back, bias, mask, states, cells)
+        else:
+            self._project(gates.array(), states.array(), cells.array(), mask)
+        output, cell = (one.narrow(0, 1, steps) for one in (states, cells))
         self.assign("cell", cell)
-        self.assign("_output", output)
         if self._remembers():
-            self.assign("_last_output", output[-1].copy())
-            self.assign("_last_cell", cell[-1].copy())
-        self.output = self._formed(output, input)
-        return self.output
+            self.assign("_last_output", output.select(0, steps - 1).clone())
+            self.assign("_last_cell", cell.select(0, steps - 1).clone())
+        self.tensors.output = self._formed("output", output, input)
+        return self.tensors.output
 
-    def _run(self, gates: Any, fed_back: Any, states: Any, cells: Any, mask: Any) -> None:
-        """Computes step after step: gates, in place of the sums of inputs, states and cells."""
-        xp, projection = array_module(gates), self._projection()
-        hidden = xp.empty_like(gates[0])
-        for t, gate in enumerate(gates):
-            multiply(states[t], fed_back, hidden)
-            shown = states[t + 1] if projection is None else xp.empty_like(cells[0])
-            lstm_cell(gate, swap(hidden), cells[t], shown, cells[t + 1])
-            if projection is not None:
-                multiply(shown, projection, states[t + 1])
-            if mask is not None:
-                gate[mask[t]] = states[t + 1][mask[t]] = cells[t + 1][mask[t]] = 0
+    def _project(self, gates: Any, states: Any, cells: Any, mask: Any) -> None:
+        """Computes step after step, with projected outputs."""
+        fed_back, projection = self._weights()[1].array(), self.tensors.weightO.array()
+        gates += self.tensors.bias.array()
+        padding = None if mask is None else mask.array() != 0
+        for t, gate in enumerate(swap(gates)):
+            hidden, shown = swap(multiply(states[t], fed_back)), 0 * cells[t]
+            lstm_cell(gate, hidden, cells[t], shown, cells[t + 1])
+            multiply(shown, projection, states[t + 1])
+            if padding is not None:
+                gate[padding[t]] = states[t + 1][padding[t]] = cells[t + 1][padding[t]] = 0
+        swap(gates)
 
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        states, x = self._given(input)
-        xp = array_module(x)
-        out_gradient = self._by_time(gradOutput)
-        out_gradient = out_gradient[:, None] if out_gradient.ndim == 2 else out_gradient
-        weight, inputs = self.weight, x.shape[2]
-        cells = xp.concatenate([self.c0[None], self.cell])
-        shown = xp.array(out_gradient, order="C")
-        dc = xp.zeros_like(cells[0])
+        given, x = self._given(input)
+        gates, cells, mask = self.tensors.gates, self.tensors._cells, self._mask(x)
+        shown = self._batch(self._by_time(gradOutput))
+        da = self.result("grad_a_buffer", x).resize(*gates.shape)
+        dh = self.result("grad_h0", x).resize(x.shape[1], self._fed_back()).zero()
+        dc = self.result("grad_c0", x).resize(*cells.shape[1:]).zero()
         if self.field("userNextGradCell") is not None:
-            dc += to_arrays(self.field("userNextGradCell"))
-        mask, found = self._mask(x), None
-        if mask is None and self._projection() is None:
-            found = lstm_steps_back(self.gates, weight[inputs:], cells, shown, dc)
-        da, dh = found or self._run_back(weight[inputs:], cells, shown, dc, mask)
-        swap(da)
-        dx = multiply(rows_of(da), weight[:inputs].T).reshape(x.shape)
-        dx = self._formed(dx, input)
-        return [*[dc, dh][2 - len(states) :], dx] if states else dx, (x, da, shown)
+            dc.copy_from(self.field("userNextGradCell").view(dc.shape))
+        if self.field("weightO") is None:
+            fed_back = self._weights()[1]
+            thnn.SeqLSTM_updateGradInput(None, gates, fed_back, mask, cells, shown, da, dh, dc)
+        else:
+            shown = shown.clone()
+            self._project_back(gates, cells, shown, da, dh, dc, mask)
+        dx = self._of_input(da, x, input)
+        return [*[dc, dh][2 - len(given) :], dx] if given else dx, (x, da, shown)
 
-    def _run_back(
-        self, fed_back: Any, cells: Any, shown: Any, dc: Any, mask: Any
-    ) -> tuple[Any, Any]:
+    def _project_back(
+        self, gates: Any, cells: Any, shown: Any, da: Any, dh: Any, dc: Any, mask: Any
+    ) -> None:
         """Goes back step after step.
 
-        Adds to `shown`, the gradients of outputs, what comes from later steps, and makes `dc`, the
-        gradient of the last cell, that of the cell before. Returns the gradients before the
-        functions of the gates, in the fused cell's order, and of the state before.
+        Adds to `shown`, the gradients of outputs, what comes from later steps; makes `dc`, the
+        gradient of the last cell, that of the cell before, and `dh` that of the output before.
         """
-        gates, projection = self.gates, self._projection()
-        da = array_module(gates).empty_like(gates)
+        gates, cells, shown, da, dh, dc = (one.array() for one in (gates, cells, shown, da, dh, dc))
+        fed_back, projection = self._weights()[1].array(), self.tensors.weightO.array()
+        padding = None if mask is None else mask.array() != 0
+        gates = swap(gates.copy())
         for t in reversed(range(len(gates))):
-            if mask is not None:
-                shown[t][mask[t]] = dc[mask[t]] = 0
-            dh = shown[t] if projection is None else multiply(shown[t], projection.T)
-            lstm_cell_back(gates[t], da[t], cells[t], cells[t + 1], dh, dc, dc)
-            before = multiply(swap(da[t].copy()), fed_back.T)
+            if padding is not None:
+                shown[t][padding[t]] = dc[padding[t]] = 0
+            of_cell = multiply(shown[t], projection.T)
+            lstm_cell_back(gates[t], da[t], cells[t], cells[t + 1], of_cell, dc, dc)
+            before = multiply(swap(da[t]), fed_back.T)
             if t:
                 shown[t - 1] += before
-        return da, before
+            else:
+                dh[...] = before
 
     def _gather(self, gradients: Any, scale: Any) -> None:
         x, da, shown = gradients
-        inputs, gradient = x.shape[2], self.gradWeight
-        add_product(gradient[:inputs], rows_of(array_module(x).ascontiguousarray(x)).T,
-                    rows_of(da), scale)  # fmt: skip
-        add_product(gradient[inputs:], self.h0.T, da[0], scale)
-        if len(da) > 1:
-            output = to_arrays(self.field("_output"))
-            add_product(gradient[inputs:], rows_of(output[:-1]).T, rows_of(da[1:]), scale)
-        self.add_to_bias(da, scale)
+        self._add_for_input(x, da, scale)
+        before, first = self._before()
+        if first < len(da):
+            fed_back = self.tensors.gradWeight.narrow(0, x.shape[2], self._fed_back())
+            rest = da.narrow(0, first, len(da) - first)
+            add_product_of_rows(fed_back, rows_of(before), rows_of(rest), scale)
         if self.field("weightO") is not None:
             size = self._hidden()
-            gates, cell = rows_of(self.gates), rows_of(self.cell)
-            plain = gates[:, 3 * size :] * array_module(cell).tanh(cell)
-            add_product(self.gradWeightO, plain.T, rows_of(shown), scale)
+            gates, cell = (
+                rows_of(one.contiguous()).array() for one in (self.tensors.gates, self.tensors.cell)
+            )
+            plain = gates[:, 2 * size : 3 * size] * np.tanh(cell)
+            total = self.tensors.gradWeightO.array()
+            add_product(total, plain.T, rows_of(shown).array(), scale)
 
 
 @register
-class SeqLSTMP(SeqLSTM):
+class SeqLSTMP(SeqLSTM, kernel=True):
     """SeqLSTM whose output, which the next step gets, is a projection of `hiddensize` numbers."""
 
     def __init__(self, inputsize: int, hiddensize: int, outputsize: int | None = None) -> None:
@@ -328,7 +367,7 @@ class SeqLSTMP(SeqLSTM):
 
 
 @register
-class SeqGRU(_Sequence):
+class SeqGRU(_Sequence, kernel=True):
     """A GRU over a whole sequence, from a state of zeros; inputs as of SeqLSTM."""
 
     _gates = GRU_GATES
@@ -348,52 +387,42 @@ class SeqGRU(_Sequence):
         return int(self.tensors.weight.shape[1]) // GRU_GATES
 
     def updateOutput(self, input: Any) -> Any:
-        states, x = self._given(input)
-        xp = array_module(x)
-        steps, batch, inputs = x.shape
-        size = self._fed_back()
-        h = self._start("_last_output", "userPrevOutput", xp.zeros((batch, size), x.dtype))
-        if states:
-            h = states[-1]
-        self.assign("h0", h)
-        mask = self._mask(x)
-        output = xp.empty((steps, batch, size), x.dtype)
-        gates = xp.empty((steps, batch, GRU_GATES * size), x.dtype)
-        sums = multiply(rows_of(xp.ascontiguousarray(x)), self.weight[:inputs])
-        sums += self.bias
-        sums, weights = sums.reshape(gates.shape), GruWeights.of(self.weight[inputs:])
-        for t in range(steps):
-            gates[t], h = gru_step(sums[t], h, weights)
-            if mask is not None:
-                gates[t][mask[t]] = h[mask[t]] = 0
-            output[t] = h
-        self.assign("gates", gates)
-        self.assign("_output", output)
+        given, x = self._given(input)
+        steps, batch, _ = x.shape
+        states = self.result("_output", x).resize(steps + 1, batch, self._fed_back())
+        self.assign("h0", states.select(0, 0))
+        self.__dict__["_from_zeros"] = self._begin(
+            self.tensors.h0, given[-1] if given else None, "_last_output", "userPrevOutput"
+        )
+        gates, reset = self._products(x), self.result("buffer1", x)
+        thnn.SeqGRU_updateOutput(
+            None, gates, self._weights()[1], self.tensors.bias, self._mask(x), states, reset
+        )
+        output = states.narrow(0, 1, steps)
         if self._remembers():
-            self.assign("_last_output", h.copy())
-        self.output = self._formed(output, input)
-        return self.output
+            self.assign("_last_output", output.select(0, steps - 1).clone())
+        self.tensors.output = self._formed("output", output, input)
+        return self.tensors.output
 
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        states, x = self._given(input)
-        xp = array_module(x)
-        out_gradient = self._by_time(gradOutput)
-        out_gradient = out_gradient[:, None] if out_gradient.ndim == 2 else out_gradient
-        gates, mask, weight = self.gates, self._mask(x), self.weight
-        hidden = xp.concatenate([self.h0[None], to_arrays(self.field("_output"))[:-1]])
-        da, inputs = xp.empty_like(gates), x.shape[2]
-        dh, weights = xp.zeros_like(hidden[0]), GruWeights.of(weight[inputs:])
-        for t in reversed(range(x.shape[0])):
-            dh = dh + out_gradient[t]
-            if mask is not None:
-                dh = dh * ~mask[t][:, None]
-            da[t], dh = gru_back(hidden[t], gates[t], weights, dh)
-            if mask is not None:
-                dh = dh * ~mask[t][:, None]
-        dx = multiply(rows_of(da), weight[:inputs].T)
-        found = self._formed(dx.reshape(x.shape), input)
-        return [dh, found] if states else found, (x, hidden, gates, da)
+        given, x = self._given(input)
+        gates, states = self.tensors.gates, self.tensors._output
+        da = self.result("grad_a_buffer", x)
+        dh = self.result("grad_h0", x).resize(*states.shape[1:]).zero()
+        thnn.SeqGRU_updateGradInput(
+            None, gates, self._weights()[1], self._mask(x), states,
+            self._batch(self._by_time(gradOutput)), da, dh,
+        )  # fmt: skip
+        dx = self._of_input(da, x, input)
+        return [dh, dx] if given else dx, (x, da)
 
     def _gather(self, gradients: Any, scale: Any) -> None:
-        *given, da = gradients
-        gather_gru(self, given, da, scale)
+        x, da = gradients
+        self._add_for_input(x, da, scale)
+        before, first = self._before()
+        size = self._fed_back()
+        fed_back = self.tensors.gradWeight.narrow(0, x.shape[2], size)
+        if first < len(da):
+            rest = len(da) - first
+            reset, slopes = (one.narrow(0, first, rest) for one in (self.tensors.buffer1, da))
+            add_gru_gradient(fed_back, rows_of(before), rows_of(reset), rows_of(slopes), scale)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import _random
+from ... import _random, thnn
 from ..._errors import THNNArgumentError
 from ..._products import add_product, multiply
 from ..._tensor import Tensor
@@ -16,9 +16,7 @@ from ..object.values import array_module, describe
 from ._cell_math import (
     GRU_GATES,
     LSTM_GATES,
-    GruWeights,
-    gru_back,
-    gru_step,
+    add_product_of_rows,
     lstm_cell,
     lstm_cell_back,
     rows_of,
@@ -58,8 +56,10 @@ class Weights(Module):
 
     def add_to_bias(self, da: Any, scale: Any) -> None:
         """Adds the gradient of the bias for rows of gradients before the functions."""
-        gradient = self.gradBias
-        gradient += scale * rows_of(da).sum(0)
+        sums = Tensor(dtype=da.dtype, device=self.tensors.gradBias.device)
+        thnn.Reduction_updateOutput(None, rows_of(da), sums, None, 1, False, 0)
+        gradient = self.tensors.gradBias.array()
+        gradient += scale * sums.array()
 
 
 def _table(name: str, input: Any, sizes: tuple[int, ...]) -> None:
@@ -229,42 +229,56 @@ class StepGRU(_Step):
     def _run(self, input: Any) -> Any:
         _table(self.typename(), input, (int(self.inputsize), int(self.outputsize)))
         x, h = (one.reshape(-1, one.shape[-1]) for one in input)
-        sums = multiply(x, self.weight[: x.shape[1]]) + self.bias
-        return x, h, *gru_step(sums, h, GruWeights.of(self.weight[x.shape[1] :]))
+        weight, inputs = self.weight, x.shape[1]
+        xp = array_module(x)
+        states, reset = xp.empty((2, *h.shape), h.dtype), xp.empty((1, *h.shape), h.dtype)
+        states[0] = h
+        gates = multiply(x, weight[:inputs])[None]
+        thnn.SeqGRU_updateOutput(
+            None, gates, weight[inputs:], self.bias, self._mask(input), states, reset
+        )
+        return x, states, gates, reset
+
+    def _mask(self, input: Any) -> Any:
+        """1 for each sample that is padding; None where none is."""
+        mask = self._padding(input)
+        return None if mask is None else mask[None].astype(input[0].dtype)
 
     def updateOutput(self, input: Any) -> Any:
-        *_, next_h = self._run(input)
-        mask = self._padding(input)
-        if mask is not None:
-            next_h[mask] = 0
+        next_h = self._run(input)[1][1]
         self.output = next_h[0] if input[0].ndim == 1 else next_h
         return self.output
 
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        x, h, gates, _ = self._run(input)
-        dh = gradOutput.reshape(-1, gradOutput.shape[-1])
-        mask = self._padding(input)
-        if mask is not None:
-            dh = dh * ~mask[:, None]
-        inputs = x.shape[1]
-        da, before = gru_back(h, gates, GruWeights.of(self.weight[inputs:]), dh)
-        found = [multiply(da, self.weight[:inputs].T), before]
+        x, states, gates, reset = self._run(input)
+        weight, inputs = self.weight, x.shape[1]
+        da, dh = array_module(x).empty_like(gates), gradOutput.reshape(states[0].shape).copy()
+        thnn.SeqGRU_updateGradInput(
+            None, gates, weight[inputs:], self._mask(input), states, None, da, dh
+        )
+        found = [multiply(da[0], weight[:inputs].T), dh]
         if input[0].ndim == 1:
             found = [one[0] for one in found]
-        return found, (x, h, gates), da
+        return found, (x, states[0], reset[0]), da[0]
 
     def _gather(self, given: Any, da: Any, scale: Any) -> None:
-        gather_gru(self, given, da, scale)
+        (x, h, reset), gradient = given, self.gradWeight
+        inputs = x.shape[1]
+        add_product_of_rows(gradient[:inputs], x, da, scale)
+        add_gru_gradient(gradient[inputs:], h, reset, da, scale)
+        self.add_to_bias(da, scale)
 
 
-def gather_gru(module: Any, given: Any, da: Any, scale: Any) -> None:
-    """Adds the gradients of a GRU's parameters, for rows of inputs, states, gates."""
-    x, h, gates = (rows_of(one) for one in given)
-    da = rows_of(da)
-    inputs, size = x.shape[1], h.shape[1]
-    gradient = module.gradWeight
-    add_product(gradient[:inputs], x.T, da, scale)
-    add_product(gradient[inputs:, : 2 * size], h.T, da[:, : 2 * size], scale)
-    reset = gates[:, :size] * h
-    add_product(gradient[inputs:, 2 * size :], reset.T, da[:, 2 * size :], scale)
-    module.add_to_bias(da, scale)
+def add_gru_gradient(gradient: Any, h: Any, reset: Any, da: Any, scale: Any) -> None:
+    """Adds the gradient of the rows of a GRU's weight for the output before.
+
+    `h` are rows of outputs before, `reset` the same times the reset gate, `da` gradients before the
+    functions of the gates.
+    """
+    size = h.shape[1]
+    for rows, first, count in ((h, 0, 2 * size), (reset, 2 * size, size)):
+        if isinstance(da, Tensor):
+            parts = [one.narrow(1, first, count) for one in (gradient, da)]
+        else:
+            parts = [one[:, first : first + count] for one in (gradient, da)]
+        add_product_of_rows(parts[0], rows, parts[1], scale)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import _random
+from ... import _random, thnn
 from ..._errors import THNNArgumentError
-from ..._products import multiply, product
 from ..._tensor import Tensor
 from ..activation.noise import Dropout
 from ..containers.container import Sequential
@@ -19,8 +18,8 @@ from ..linear.lookup import LookupTable
 from ..normalization.batch import BatchNormalization
 from ..object.module import Module
 from ..object.object import register
-from ..object.values import array_module, to_arrays
 from ..shape.shape import View
+from ._cell_math import add_product_of_rows, rows_of
 from .sequence import SeqLSTM, _Sequence
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["LanguageModel", "TemporalAdapter", "TorchRnnLSTM", "VanillaRNN"]
 
 
-class _Remembering(_Sequence):
+class _Remembering(_Sequence, kernel=True):
     """Batch x time x features; ``remember_states`` goes on from the state of the call before."""
 
     remember_states: Any = False
@@ -45,7 +44,7 @@ class _Remembering(_Sequence):
         self.forget()
 
 
-class TorchRnnLSTM(_Remembering, SeqLSTM):
+class TorchRnnLSTM(_Remembering, SeqLSTM, kernel=True):
     """torch-rnn's ``nn.LSTM``: batch x time x input_dim, or a table {[c0, ]h0, that}."""
 
     _torch_name = "nn.LSTM"
@@ -69,7 +68,7 @@ TorchRnnLSTM.__module__ = "pythnn.nn"
 
 
 @register
-class VanillaRNN(_Remembering):
+class VanillaRNN(_Remembering, kernel=True):
     """h = tanh(input Wx + h before Wh + bias), batch x time x input_dim; or {h0, that}."""
 
     _gates = 1
@@ -86,42 +85,47 @@ class VanillaRNN(_Remembering):
     def _fed_back(self) -> int:
         return int(self.tensors.weight.shape[1])
 
+    def _fed_back_as_rows(self) -> Any:
+        """The weight of the output before, transposed."""
+        return self._weights()[1].transpose(0, 1)
+
     def updateOutput(self, input: Any) -> Any:
-        states, x = self._given(input)
-        xp = array_module(x)
-        steps, batch, inputs = x.shape
-        h = xp.zeros((batch, self._fed_back()), x.dtype)
-        h = states[-1] if states else self._start("_last_output", "userPrevOutput", h)
-        self.assign("h0", h)
-        output = xp.empty((steps, *h.shape), x.dtype)
-        sums = product(x, self.weight[:inputs]) + self.bias
-        weight = self.weight[inputs:]
-        for t in range(steps):
-            output[t] = h = xp.tanh(sums[t] + multiply(h, weight))
-        self.assign("_output", output)
+        given, x = self._given(input)
+        steps, batch, _ = x.shape
+        states = self.result("_output", x).resize(steps + 1, batch, self._fed_back())
+        self.assign("h0", states.select(0, 0))
+        self.__dict__["_from_zeros"] = self._begin(
+            self.tensors.h0, given[-1] if given else None, "_last_output", "userPrevOutput"
+        )
+        thnn.RNNSteps_updateOutput(
+            None, self._products(x), self._fed_back_as_rows(), self.tensors.bias, states,
+            False, False,
+        )  # fmt: skip
+        output = states.narrow(0, 1, steps)
         if self._remembers():
-            self.assign("_last_output", h.copy())
-        self.output = self._formed(output, input)
-        return self.output
+            self.assign("_last_output", output.select(0, steps - 1).clone())
+        self.tensors.output = self._formed("output", output, input)
+        return self.tensors.output
 
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        states, x = self._given(input)
-        xp = array_module(x)
-        out_gradient = self._by_time(gradOutput)
-        out_gradient = out_gradient[:, None] if out_gradient.ndim == 2 else out_gradient
-        output, inputs = to_arrays(self.field("_output")), x.shape[2]
-        hidden = xp.concatenate([self.h0[None], output[:-1]])
-        da = xp.empty_like(output)
-        dh = xp.zeros_like(output[0])
-        for t in reversed(range(x.shape[0])):
-            da[t] = (dh + out_gradient[t]) * (1 - output[t] ** 2)
-            dh = multiply(da[t], self.weight[inputs:].T)
-        found = self._formed(product(da, self.weight[:inputs].T), input)
-        return [dh, found] if states else found, (xp.concatenate([x, hidden], 2), da)
+        given, x = self._given(input)
+        states, da = self.tensors._output, self.result("buffer2", x)
+        dh = self.result("grad_h0", x).resize(*states.shape[1:]).zero()
+        gradient = self._batch(self._by_time(gradOutput))
+        thnn.RNNSteps_updateGradInput(
+            None, states, self._fed_back_as_rows(), gradient, da, dh, False, False
+        )
+        dx = self._of_input(da, x, input)
+        return [dh, dx] if given else dx, (x, da)
 
     def _gather(self, gradients: Any, scale: Any) -> None:
-        given, da = gradients
-        self._add_gradient(given, da, scale)
+        x, da = gradients
+        self._add_for_input(x, da, scale)
+        before, first = self._before()
+        if first < len(da):
+            fed_back = self.tensors.gradWeight.narrow(0, x.shape[2], self._fed_back())
+            rest = da.narrow(0, first, len(da) - first)
+            add_product_of_rows(fed_back, rows_of(before), rows_of(rest), scale)
 
 
 @register

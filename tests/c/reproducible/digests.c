@@ -294,6 +294,20 @@ static void recur(void)
   Tensor *bias = RANDOM(units), *states = RANDOM(steps + 1, batch, units);
   MODULE(RNNSteps_updateOutput)(state, products, w, bias, states, batch > 12, false);
   add("RNNSteps_updateOutput", states);
+  Tensor *products4 = RANDOM(steps, batch, 4 * units), *w4 = RANDOM(units, 4 * units);
+  Tensor *cells4 = RANDOM(steps + 1, batch, units), *gradGates = emptyTensor();
+  Tensor *gradState = RANDOM(batch, units), *gradCell = RANDOM(batch, units);
+  MODULE(SeqLSTM_updateOutput)(state, products4, w4, NULL, NULL, states, cells4);
+  add("SeqLSTM_updateOutput", states);
+  MODULE(SeqLSTM_updateGradInput)
+  (state, products4, w4, NULL, cells4, NULL, gradGates, gradState, gradCell);
+  add("SeqLSTM_updateGradInput", gradGates);
+  Tensor *products3 = RANDOM(steps, batch, 3 * units), *w3 = RANDOM(units, 3 * units);
+  Tensor *reset = emptyTensor();
+  MODULE(SeqGRU_updateOutput)(state, products3, w3, NULL, NULL, states, reset);
+  add("SeqGRU_updateOutput", states);
+  MODULE(SeqGRU_updateGradInput)(state, products3, w3, NULL, states, NULL, gradGates, gradState);
+  add("SeqGRU_updateGradInput", gradGates);
 }
 
 static void map(void)

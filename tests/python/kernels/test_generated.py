@@ -39,6 +39,8 @@ DEFINED_ELSEWHERE = {
     "LSTMSteps": "functional/test_recurrent_layers.py",
     "LayerNormalization": "kernels/test_layer_normalisation.py",
     "RNNSteps": "functional/test_recurrent_layers.py",
+    "SeqGRU": "kernels/test_fed_back_steps.py",
+    "SeqLSTM": "kernels/test_fed_back_steps.py",
     "SpatialConvolutionJoined": "kernels/test_joined_convolution.py",
     "SpatialGreatest": "kernels/test_pooling.py",
 }

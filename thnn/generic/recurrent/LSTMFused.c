@@ -19,6 +19,8 @@ enum {
   BACKWARD_COST = 24
 };
 
+static const LstmOrder order = {.input = 0, .forget = 1, .cell = 2, .output = 3};
+
 void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *hidden,
                                    THTensor *bias1, THTensor *bias2, THTensor *cell,
                                    THTensor *output, THTensor *outputCell)
@@ -48,7 +50,7 @@ void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *
     const GateRows rows = {gate, (const real *)recurrent->data + i * GATES * units,
                            inBias ? inBias->data : NULL,
                            recurrentBias ? recurrentBias->data : NULL};
-    THNN_(simd).recurrent.lstm(units, &rows, (const real *)before->data + i * units, gate,
+    THNN_(simd).recurrent.lstm(units, order, &rows, (const real *)before->data + i * units, gate,
                                (real *)out->data + i * units, (real *)after->data + i * units);
   }
   THNN_planRelease(&plan);
@@ -85,7 +87,7 @@ void THNN_(LSTMFused_updateGradInput)(THNNState *state, THTensor *storage, THTen
     const int64_t at = i * units;
     const LstmGradients row = {(const real *)before->data + at, (const real *)after->data + at,
                                (const real *)from->data + at, (const real *)fromCell->data + at};
-    THNN_(simd).recurrent.lstmBackward(units, (const real *)gates->data + GATES * at, &row,
+    THNN_(simd).recurrent.lstmBackward(units, order, (const real *)gates->data + GATES * at, &row,
                                        (real *)toGates->data + GATES * at, (real *)to->data + at);
   }
   THNN_planRelease(&plan);

@@ -20,6 +20,8 @@ enum {
   BACKWARD_COST = 24
 };
 
+static const LstmOrder order = {.input = 0, .forget = 1, .cell = 2, .output = 3};
+
 /* Whether the columns of a weight are dense, and its rows are not. */
 static bool hasDenseColumns(const THTensor *weight)
 {
@@ -71,9 +73,9 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
       const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
                              inBias ? inBias->data : NULL,
                              recurrentBias ? recurrentBias->data : NULL};
-      THNN_(simd).recurrent.lstm(units, &rows, (const real *)memory->data + before + i * units,
-                                 gate + i * width, (real *)states->data + after + i * units,
-                                 (real *)memory->data + after + i * units);
+      THNN_(simd).recurrent.lstm(
+          units, order, &rows, (const real *)memory->data + before + i * units, gate + i * width,
+          (real *)states->data + after + i * units, (real *)memory->data + after + i * units);
     }
   }
   THNN_planRelease(&plan);
@@ -118,8 +120,8 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
       if (given)
         THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
       const LstmGradients gradients = {cx + i * units, cy + i * units, row, cell};
-      THNN_(simd).recurrent.lstmBackward(units, gate + i * width, &gradients, gradGate + i * width,
-                                         cell);
+      THNN_(simd).recurrent.lstmBackward(units, order, gate + i * width, &gradients,
+                                         gradGate + i * width, cell);
     }
     const Matrix w = {matrix->data, units, false}, g = {gradGate, width, false};
     THNN_(matrix_multiply)(state, units, batch, width, 1, w, g, 0, carried->data,

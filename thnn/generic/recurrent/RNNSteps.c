@@ -23,7 +23,7 @@ void THNN_(RNNSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
   const char *function = "RNNSteps_updateOutput";
   const THNNSteps sizes =
       THNN_steps_shapeCheck(function, GATES, THNN_SHAPE(input, 2), THNN_SHAPE(weight, 3));
-  THNN_checkStepBias(function, &sizes, THNN_SHAPE(bias, 4));
+  THNN_checkStepBias(function, GATES, &sizes, THNN_SHAPE(bias, 4));
   THNN_checkStates(function, &sizes, THNN_SHAPE(output, 5));
   const int64_t units = sizes.units, batch = sizes.batch;
 

@@ -306,6 +306,22 @@ void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t colum
                                  x + row * columns + i * pieces.length, y + i * pieces.length);
 }
 
+void THNN_(matrix_transpose)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
+                             real *y)
+{
+  enum { SIDE = 64 }; /* of squares, whose both sides are in a near cache */
+  const int64_t down = divideUp(rows, SIDE), across = divideUp(columns, SIDE);
+  const int threads = THNN_threads(state, down * across, (double)rows * (double)columns);
+#pragma omp parallel for num_threads(threads) schedule(static) collapse(2)
+  for (int64_t j = 0; j < across; j++)
+    for (int64_t i = 0; i < down; i++) {
+      const int64_t row = i * SIDE, column = j * SIDE;
+      THNN_(simd).products.transpose(minimum(rows - row, SIDE), minimum(columns - column, SIDE),
+                                     x + row * columns + column, columns, y + column * rows + row,
+                                     rows);
+    }
+}
+
 void THNN_(matrix_repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
                              real *y, int64_t yStride)
 {

@@ -127,6 +127,10 @@ void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_
 void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
                              const real *x, real *y);
 
+/* y[column * rows + row] = x[row * columns + column]. */
+void THNN_(matrix_transpose)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
+                             real *y);
+
 /* y[i] = x for each of the rows of y. */
 void THNN_(matrix_repeatRow)(const THNNState *state, int64_t rows, int64_t columns, const real *x,
                              real *y, int64_t yStride);

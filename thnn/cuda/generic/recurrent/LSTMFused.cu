@@ -38,7 +38,7 @@ void THCUNN_(LSTMFused_updateOutput)(THCState *state, THCTensor *input, THCTenso
   THC_withIndex(count, [&](auto index) {
     typedef decltype(index) Index;
     const LstmForward<Index> map = {
-        {THCDivisor<Index>(cell.units)}, sums, THC_pointer<real>(gates)};
+        {THCDivisor<Index>(cell.units)}, LSTM_ORDER, sums, THC_pointer<real>(gates)};
     THC_apply(&plan, function, count, map, THC_pointer<real>(out), THC_pointer<real>(after),
               THC_pointer<const real>(before));
   });
@@ -72,6 +72,7 @@ void THCUNN_(LSTMFused_updateGradInput)(THCState *state, THCTensor *storage, THC
   THC_withIndex(count, [&](auto index) {
     typedef decltype(index) Index;
     const LstmBackward<Index> map = {{THCDivisor<Index>(units)},
+                                     LSTM_ORDER,
                                      THC_pointer<const real>(gates),
                                      nullptr,
                                      THC_pointer<real>(toGates)};

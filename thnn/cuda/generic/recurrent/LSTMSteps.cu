@@ -41,7 +41,7 @@ void THCUNN_(LSTMSteps_updateOutput)(THCState *state, THCTensor *gates, THCTenso
                            THC_pointer<const real>(inBias), THC_pointer<const real>(recurrentBias)};
     THC_withIndex(count, [&](auto index) {
       typedef decltype(index) Index;
-      const LstmForward<Index> map = {{THCDivisor<Index>(units)}, sums, gate};
+      const LstmForward<Index> map = {{THCDivisor<Index>(units)}, LSTM_ORDER, sums, gate};
       THC_apply(&plan, function, count, map, y + at.after * count, c + at.after * count, cx);
     });
   }
@@ -83,7 +83,8 @@ void THCUNN_(LSTMSteps_updateGradInput)(THCState *state, THCTensor *gates, THCTe
     real *gradGate = THC_pointer<real>(to) + at.step * batch * width;
     THC_withIndex(count, [&](auto index) {
       typedef decltype(index) Index;
-      const LstmBackward<Index> map = {{THCDivisor<Index>(units)}, gate, given, gradGate};
+      const LstmBackward<Index> map = {
+          {THCDivisor<Index>(units)}, LSTM_ORDER, gate, given, gradGate};
       THC_apply(&plan, function, count, map, ofCell, c + at.before * count, c + at.after * count,
                 (const real *)ofState, (const real *)ofCell);
     });

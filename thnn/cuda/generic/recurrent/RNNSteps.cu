@@ -43,7 +43,7 @@ void THCUNN_(RNNSteps_updateOutput)(THCState *state, THCTensor *input, THCTensor
   const char *function = "RNNSteps_updateOutput";
   const THNNSteps sizes =
       THNN_steps_shapeCheck(function, RNN_GATES, THNN_SHAPE(input, 2), THNN_SHAPE(weight, 3));
-  THNN_checkStepBias(function, &sizes, THNN_SHAPE(bias, 4));
+  THNN_checkStepBias(function, 1, &sizes, THNN_SHAPE(bias, 4));
   THNN_checkStates(function, &sizes, THNN_SHAPE(output, 5));
   const int64_t units = sizes.units, count = sizes.batch * units;
 

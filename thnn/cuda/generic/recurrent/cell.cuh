@@ -21,9 +21,20 @@ template <typename Index, int parts> struct Parts {
   }
   __device__ int64_t unit(int64_t i) const { return THC_divide((Index)i, units).remainder; }
   __device__ int64_t step() const { return units.value; }
+
+  /* Whether a mask of rows, which may be NULL, is not 0 for the unit's row. */
+  __device__ bool isPadding(int64_t i, const real *mask) const
+  {
+    return mask && mask[THC_divide((Index)i, units).quotient] != 0;
+  }
+  __device__ void clear(int64_t i, real *rows) const
+  {
+    for (int part = 0; part < parts; part++)
+      rows[first(i) + part * step()] = 0;
+  }
 };
 
-/* The sums that go into the gates: products and biases. Either both biases or neither is NULL. */
+/* The sums that go into the gates: products and biases, which may be NULL. */
 struct GateSums {
   const real *input, *hidden, *bias1, *bias2;
 

@@ -9,23 +9,34 @@ namespace
 
 enum { LSTM_GATES = 4 };
 
+/* The places of the gates in a row: input, forget, new cell, output. */
+struct LstmOrder {
+  int input, forget, cell, output;
+};
+
+/* The order in which cuDNN has them; Lua's SeqLSTM has its new cell last. */
+const LstmOrder LSTM_ORDER = {0, 1, 2, 3};
+
 /* `gates` is the input, which is overwritten by the gates' values. */
 template <typename Index> struct LstmForward {
   Parts<Index, LSTM_GATES> parts;
+  LstmOrder order;
   GateSums sums;
   real *gates;
 
   __device__ void operator()(int64_t unit, real &hy, real &cy, const real &cx) const
   {
     const int64_t at = parts.first(unit), gate = parts.unit(unit), step = parts.step();
-    const real i = sigmoid(sums.both(at, gate));
-    const real f = sigmoid(sums.both(at + step, gate + step));
-    const real c = tanh(sums.both(at + 2 * step, gate + 2 * step));
-    const real o = sigmoid(sums.both(at + 3 * step, gate + 3 * step));
-    gates[at] = i;
-    gates[at + step] = f;
-    gates[at + 2 * step] = c;
-    gates[at + 3 * step] = o;
+    const int64_t toI = order.input * step, toF = order.forget * step;
+    const int64_t toC = order.cell * step, toO = order.output * step;
+    const real i = sigmoid(sums.both(at + toI, gate + toI));
+    const real f = sigmoid(sums.both(at + toF, gate + toF));
+    const real c = tanh(sums.both(at + toC, gate + toC));
+    const real o = sigmoid(sums.both(at + toO, gate + toO));
+    gates[at + toI] = i;
+    gates[at + toF] = f;
+    gates[at + toC] = c;
+    gates[at + toO] = o;
     const real after = f * cx + i * c;
     cy = after;
     hy = o * tanh(after);
@@ -35,6 +46,7 @@ template <typename Index> struct LstmForward {
 /* `given` is added to the gradient of the output; it may be NULL. */
 template <typename Index> struct LstmBackward {
   Parts<Index, LSTM_GATES> parts;
+  LstmOrder order;
   const real *storage, *given;
   real *gradInGates;
 
@@ -43,14 +55,15 @@ template <typename Index> struct LstmBackward {
   {
     const real g = given ? carried + given[unit] : carried;
     const int64_t at = parts.first(unit), step = parts.step();
-    const real i = storage[at], f = storage[at + step];
-    const real c = storage[at + 2 * step], o = storage[at + 3 * step];
+    const int64_t atI = at + order.input * step, atF = at + order.forget * step;
+    const int64_t atC = at + order.cell * step, atO = at + order.output * step;
+    const real i = storage[atI], f = storage[atF], c = storage[atC], o = storage[atO];
     const real t = tanh(cy), d = g * o * (1 - t * t) + gc;
     gradInputCx = d * f;
-    gradInGates[at] = d * c * i * (1 - i);
-    gradInGates[at + step] = d * cx * f * (1 - f);
-    gradInGates[at + 2 * step] = d * i * (1 - c * c);
-    gradInGates[at + 3 * step] = g * t * o * (1 - o);
+    gradInGates[atI] = d * c * i * (1 - i);
+    gradInGates[atF] = d * cx * f * (1 - f);
+    gradInGates[atC] = d * i * (1 - c * c);
+    gradInGates[atO] = g * t * o * (1 - o);
   }
 };
 

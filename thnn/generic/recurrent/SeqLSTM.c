@@ -1,0 +1,128 @@
+/* All steps of an LSTM whose parameters are those of Lua's SeqLSTM, given the products of its
+ * input.
+ *   gates    steps x batch x 4 units: x W, gates in the order i, f, o, c
+ *   weight   units x 4 units: U          bias   4 units, may be NULL
+ *   mask     steps x batch: padding where it is not 0; may be NULL
+ *   output, cells   (steps + 1) x batch x units: before and after the steps
+ *
+ *   i, f, o = sigmoid(gates + h U + bias),  c = tanh(…); they replace gates
+ *   cells' = f cells + i c,  h' = o tanh(cells'); gates and both are 0 for padding
+ *
+ * The gradients are those of LSTMFused.c, from the last step to the first; padding has none. */
+#include "generic/template.h"
+#include "geometry/cell.h"
+#include "generic/recurrent/fedBack.h"
+
+enum {
+  GATES = 4,
+  FORWARD_COST = 60, /* cost of a unit, in copied elements */
+  BACKWARD_COST = 24
+};
+
+static const LstmOrder order = {.input = 0, .forget = 1, .output = 2, .cell = 3};
+
+void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *weight,
+                                 THTensor *bias, THTensor *mask, THTensor *output, THTensor *cells)
+{
+  const char *function = "SeqLSTM_updateOutput";
+  const THNNSteps sizes =
+      THNN_fedBackSteps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
+  THNN_checkStepBias(function, GATES, &sizes, THNN_SHAPE(bias, 4));
+  THNN_checkStepMask(function, &sizes, THNN_SHAPE(mask, 5));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(output, 6));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 7));
+  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *all = THNN_planInOut(&plan, gates, 2);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 3);
+  THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 4) : NULL;
+  THNNBuffer *padding = mask ? THNN_planIn(&plan, mask, 5) : NULL;
+  THNNBuffer *states = THNN_planInOut(&plan, output, 6);
+  THNNBuffer *memory = THNN_planInOut(&plan, cells, 7);
+  THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
+  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, false, false);
+  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  THNN_planAcquire(&plan);
+
+  const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
+  for (int64_t step = 0; step < sizes.steps; step++) {
+    real *gate = (real *)all->data + step * batch * width;
+    const int64_t before = step * batch * units, after = before + batch * units;
+    THNN_(matrix_affineTransposed)(state, batch, width, units, (real *)states->data + before,
+                                   matrix->data, NULL, recurrent->data, THNN_roomIn(room, scratch));
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < batch; i++) {
+      const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
+                             start ? start->data : NULL, NULL};
+      real *h = (real *)states->data + after + i * units;
+      real *c = (real *)memory->data + after + i * units;
+      if (isPadding(padding, step * batch + i)) {
+        THNN_(simd).pointwise.fill(width, 0, gate + i * width);
+        THNN_(simd).pointwise.fill(units, 0, h);
+        THNN_(simd).pointwise.fill(units, 0, c);
+      } else {
+        THNN_(simd).recurrent.lstm(units, order, &rows,
+                                   (const real *)memory->data + before + i * units,
+                                   gate + i * width, h, c);
+      }
+    }
+  }
+  THNN_planRelease(&plan);
+}
+
+void THNN_(SeqLSTM_updateGradInput)(THNNState *state, THTensor *gates, THTensor *weight,
+                                    THTensor *mask, THTensor *cells, THTensor *gradOutput,
+                                    THTensor *gradGates, THTensor *gradState, THTensor *gradCell)
+{
+  const char *function = "SeqLSTM_updateGradInput";
+  const THNNSteps sizes =
+      THNN_fedBackSteps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
+  THNN_checkStepMask(function, &sizes, THNN_SHAPE(mask, 4));
+  THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 5));
+  THNN_checkStepGradients(function, &sizes, THNN_SHAPE(gradOutput, 6), THNN_SHAPE(gradState, 8));
+  THNN_checkStepGradients(function, &sizes, THNN_NO_SHAPE, THNN_SHAPE(gradCell, 9));
+  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *all = THNN_planIn(&plan, gates, 2);
+  THNNBuffer *matrix = THNN_planIn(&plan, weight, 3);
+  THNNBuffer *padding = mask ? THNN_planIn(&plan, mask, 4) : NULL;
+  THNNBuffer *memory = THNN_planIn(&plan, cells, 5);
+  THNNBuffer *from = gradOutput ? THNN_planIn(&plan, gradOutput, 6) : NULL;
+  THNNBuffer *to = THNN_planOutLike(&plan, gradGates, 7, gates);
+  THNNBuffer *carried = THNN_planInOut(&plan, gradState, 8);
+  THNNBuffer *carriedCell = THNN_planInOut(&plan, gradCell, 9);
+  FedBack back = fedBack(&plan, state, &sizes, width);
+  addFedBackPart(&back, width);
+  reserveFedBack(&back);
+  THNN_planAcquire(&plan);
+
+  turnFedBack(&back, matrix->data);
+  const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
+  for (int64_t step = sizes.steps; step-- > 0;) {
+    const real *gate = (const real *)all->data + step * batch * width;
+    real *gradGate = (real *)to->data + step * batch * width;
+    const real *cx = (const real *)memory->data + step * batch * units;
+    const real *cy = cx + batch * units;
+    const real *given = from ? (const real *)from->data + step * batch * units : NULL;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < batch; i++) {
+      real *row = (real *)carried->data + i * units, *cell = (real *)carriedCell->data + i * units;
+      if (isPadding(padding, step * batch + i)) {
+        THNN_(simd).pointwise.fill(width, 0, gradGate + i * width);
+        THNN_(simd).pointwise.fill(units, 0, cell);
+        continue; /* the product of zeros clears the gradient of the state */
+      }
+      if (given)
+        THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
+      const LstmGradients gradients = {cx + i * units, cy + i * units, row, cell};
+      THNN_(simd).recurrent.lstmBackward(units, order, gate + i * width, &gradients,
+                                         gradGate + i * width, cell);
+    }
+    multiplyFedBack(&back, 0, width, gradGate, false, carried->data);
+  }
+  THNN_planRelease(&plan);
+}
