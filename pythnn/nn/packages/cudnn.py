@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from ... import _random
 from ..._errors import THNNArgumentError
-from ..._products import multiply, product
 from ..._tensor import Tensor
+from ...functional._cells import Gru, Lstm, Plain
 from ..activation.softmax import LogSoftMax, SoftMax
 from ..criterion.classes import ClassNLLCriterion
 from ..criterion.criterion import Criterion
@@ -31,94 +31,12 @@ __all__ = [
 _GATES = {"CUDNN_RNN_RELU": 1, "CUDNN_RNN_TANH": 1, "CUDNN_LSTM": 4, "CUDNN_GRU": 3}
 
 
-def _logistic(xp: Any, value: Any) -> Any:
-    return (1 + xp.tanh(value / 2)) / 2
-
-
-class _Pass:
-    """One layer in one direction, and what its last forward call has to keep."""
-
-    def __init__(self, mode: str, weights: list[Any]) -> None:
-        self.mode = mode
-        self.given, self.fed_back, self.bias, self.second_bias = weights
-
-    def forward(self, x: Any, h: Any, c: Any) -> tuple[Any, Any, Any]:
-        """The outputs of all steps, and the last states."""
-        xp, size = array_module(x), h.shape[1]
-        self.x, self.start, self.cells = x, h, [c]
-        sums = product(x, self.given.T) + self.bias
-        self.outputs = xp.empty((*x.shape[:2], size), x.dtype)
-        self.gates = xp.empty((*x.shape[:2], self.given.shape[0] // size, size), x.dtype)
-        self.inner: list[Any] = []
-        for t in range(len(x)):
-            fed = multiply(h, self.fed_back.T) + self.second_bias
-            h, c = self._step(xp, sums[t], fed, h, c, self.gates[t])
-            self.outputs[t] = h
-            self.cells.append(c)
-            self.inner.append(fed[:, -size:])
-        return self.outputs, h, c
-
-    def _step(self, xp: Any, given: Any, fed: Any, h: Any, c: Any, gates: Any) -> tuple[Any, Any]:
-        size = h.shape[1]
-        if self.mode == "CUDNN_LSTM":
-            parts = given + fed
-            i, f, g, o = (parts[:, k * size : (k + 1) * size] for k in range(4))
-            i, f, o, g = (*(_logistic(xp, one) for one in (i, f, o)), xp.tanh(g))
-            c = f * c + i * g
-            gates[...] = xp.stack([i, f, g, o], 1)
-            return o * xp.tanh(c), c
-        if self.mode == "CUDNN_GRU":
-            r = _logistic(xp, given[:, :size] + fed[:, :size])
-            u = _logistic(xp, given[:, size : 2 * size] + fed[:, size : 2 * size])
-            n = xp.tanh(given[:, 2 * size :] + r * fed[:, 2 * size :])
-            gates[...] = xp.stack([r, u, n], 1)
-            return (1 - u) * n + u * h, c
-        sums = given + fed
-        out = xp.maximum(sums, 0) if self.mode == "CUDNN_RNN_RELU" else xp.tanh(sums)
-        gates[...] = out[:, None]
-        return out, c
-
-    def backward(self, gradient: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, list[Any]]:
-        """The gradients of the inputs, of both first states, and of the parameters."""
-        xp, steps = array_module(gradient), len(gradient)
-        of_given = xp.empty((*self.x.shape[:2], self.given.shape[0]), self.x.dtype)
-        of_fed = xp.empty_like(of_given)
-        for t in reversed(range(steps)):
-            before = self.outputs[t - 1] if t else self.start
-            da, db, dh, dc = self._step_back(xp, t, before, dh + gradient[t], dc)
-            of_given[t], of_fed[t] = da, db
-            dh = dh + multiply(db, self.fed_back)
-        hidden = xp.concatenate([self.start[None], self.outputs[:-1]])
-        flat_given, flat_fed = (one.reshape(-1, one.shape[2]) for one in (of_given, of_fed))
-        parameters = [
-            multiply(flat_given.T, self.x.reshape(-1, self.x.shape[2])),
-            multiply(flat_fed.T, hidden.reshape(-1, hidden.shape[2])),
-            flat_given.sum(0),
-            flat_fed.sum(0),
-        ]
-        return product(of_given, self.given), dh, dc, parameters
-
-    def _step_back(self, xp: Any, t: int, h: Any, dh: Any, dc: Any) -> tuple[Any, Any, Any, Any]:
-        """Gradients of both sums, of the state before where no product is, and of the cell."""
-        gates = [self.gates[t][:, k] for k in range(self.gates.shape[2])]
-        if self.mode == "CUDNN_LSTM":
-            i, f, g, o = gates
-            shown = xp.tanh(self.cells[t + 1])
-            dc = dc + dh * o * (1 - shown * shown)
-            parts = [dc * g * i * (1 - i), dc * self.cells[t] * f * (1 - f), dc * i * (1 - g * g),
-                     dh * shown * o * (1 - o)]  # fmt: skip
-            da = xp.concatenate(parts, 1)
-            return da, da, 0, dc * f
-        if self.mode == "CUDNN_GRU":
-            r, u, n = gates
-            of_new = dh * (1 - u) * (1 - n * n)
-            of_update = dh * (h - n) * u * (1 - u)
-            of_reset = of_new * self.inner[t] * r * (1 - r)
-            da = xp.concatenate([of_reset, of_update, of_new], 1)
-            return da, xp.concatenate([of_reset, of_update, of_new * r], 1), dh * u, dc
-        out = gates[0]
-        slope = (out > 0).astype(out.dtype) if self.mode == "CUDNN_RNN_RELU" else 1 - out * out
-        return dh * slope, dh * slope, 0, dc
+_CELLS: dict[str, Plain | Lstm | Gru] = {
+    "CUDNN_RNN_RELU": Plain("relu"),
+    "CUDNN_RNN_TANH": Plain("tanh"),
+    "CUDNN_LSTM": Lstm(),
+    "CUDNN_GRU": Gru(),
+}
 
 
 @register_in("cudnn")
@@ -243,6 +161,7 @@ class RNN(Module):
         xp = array_module(x)
         hidden, cells = self._states("hiddenInput", x), self._states("cellInput", x)
         directions = int(self.numDirections)
+        cell = _CELLS[self.mode]
         passes, last = [], []
         noises: list[Any] = []
         parts = self._parts(self.weight)
@@ -253,14 +172,16 @@ class RNN(Module):
                 noise = xp.asarray(_random.bernoulli(x.shape, kept), x.dtype) / kept
                 noises.append(noise)
                 x = x * noise
-            for direction in range(directions):
-                place = layer * directions + direction
-                one = _Pass(self.mode, parts[place])
-                order = slice(None, None, -1 if direction else 1)
-                found, h, c = one.forward(x[order], hidden[place], cells[place])
-                outputs.append(found[order])
+            x = xp.ascontiguousarray(x)
+            for reverse in (False, True)[:directions]:
+                place = layer * directions + reverse
+                start = [hidden[place], cells[place]]
+                one = cell.run(parts[place], x, start, reverse)
+                outputs.append(one.output)
                 passes.append(one)
-                last.append((h, c))
+                end = 0 if reverse else -1
+                is_lstm = self.mode == "CUDNN_LSTM"
+                last.append((one.states[end], one.kept[1][end] if is_lstm else start[1]))
             x = xp.concatenate(outputs, 2)
         self.__dict__["_passes"], self.__dict__["_noises"] = passes, noises
         for i, name in enumerate(("hiddenOutput", "cellOutput")):
@@ -276,6 +197,7 @@ class RNN(Module):
         gradient = self._by_time(gradOutput)
         xp = array_module(gradient)
         passes, directions = self.__dict__["_passes"], int(self.numDirections)
+        cell = _CELLS[self.mode]
         dh, dc = (self._states(n, gradient) for n in ("gradHiddenOutput", "gradCellOutput"))
         found: list[Any] = [None] * len(passes)
         starts: list[Any] = [None] * len(passes)
@@ -284,11 +206,12 @@ class RNN(Module):
             size = int(self.hiddenSize)
             for direction in range(directions):
                 place = layer * directions + direction
-                order = slice(None, None, -1 if direction else 1)
-                part = gradient[order, :, direction * size : (direction + 1) * size]
-                dx, h, c, found[place] = passes[place].backward(part, dh[place], dc[place])
-                total = total + dx[order]
-                starts[place] = (h, c)
+                part = gradient[:, :, direction * size : (direction + 1) * size]
+                dx, states, found[place] = cell.backward(
+                    passes[place], part, (dh[place], dc[place])
+                )
+                total = total + dx
+                starts[place] = (states[0], states[1] if len(states) > 1 else dc[place])
             noises = self.__dict__["_noises"]
             gradient = total * noises[layer - 1] if layer and noises else total
         for i, name in enumerate(("gradHiddenInput", "gradCellInput")):
