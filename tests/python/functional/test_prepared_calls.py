@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -132,6 +135,29 @@ def test_what_is_written_must_be_writable():
     mean.flags.writeable = False
     with pytest.raises(THNNError, match="read-only"):
         functional.batch_norm(x, None, None, mean, var)
+
+
+def test_threads_do_not_meet():
+    rng = np.random.default_rng(2)
+    inputs = [rng.standard_normal((8, 64)) for _ in range(8)]
+    weight, bias = rng.standard_normal((32, 64)), rng.standard_normal(32)
+    wanted = [functional.linear(x, weight, bias) for x in inputs]
+
+    def work(i: int) -> bool:
+        calls = (functional.linear(inputs[i], weight, bias) for _ in range(300))
+        return all(np.array_equal(found, wanted[i]) for found in calls)
+
+    with ThreadPoolExecutor(len(inputs)) as pool:
+        assert all(pool.map(work, range(len(inputs))))
+
+
+def test_saved_states_can_be_copied():
+    x, start, weights, grad = _layers("lstm", "float64")
+    for _ in range(CALLS):
+        saved = functional.lstm(x, start, weights, layers=2, bidirectional=True)[2]
+    wanted = functional.lstm_backward(grad, None, saved)
+    for other in (copy.deepcopy(saved), pickle.loads(pickle.dumps(saved))):
+        _same(functional.lstm_backward(grad, None, other), wanted)
 
 
 def test_added_gradients():
