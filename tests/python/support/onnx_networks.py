@@ -354,9 +354,13 @@ def given_by(layer: Any, given: Any) -> Any:
         found = np.array(layer.forward(given.copy()))
     except (ValueError, THNNError):
         return None
-    held = (np.array(leaf) for one in layer.listModules() for leaf in leaves(one.output))
-    finite = all(np.isfinite(one).all() for one in held)
-    return found if finite and 0 < found.size < 4000 else None
+    return found if is_finite(layer) and 0 < found.size < 4000 else None
+
+
+def is_finite(module: Any) -> bool:
+    """Whether all that a module and those in it gave last are numbers."""
+    held = (leaf for one in module.listModules() for leaf in leaves(one.output))
+    return all(np.isfinite(np.array(leaf)).all() for leaf in held)
 
 
 def leaves(value: Any) -> list[Any]:
