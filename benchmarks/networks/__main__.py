@@ -38,7 +38,9 @@ def _arguments() -> argparse.Namespace:
     add("filters", nargs="*", metavar="FILTER", help="parts of names of networks")
     add("--kind", nargs="+", default=list(KINDS), choices=KINDS)
     add("--dtype", nargs="+", default=["float32"], choices=["float32", "float64"])
-    add("--batch", nargs="+", type=int, default=[1, 16])
+    add(
+        "--batch", nargs="+", type=int, help="by default one and sixteen inputs, or a network's own"
+    )
     add("--threads", nargs="+", type=int, default=[1, 2] if cores > 1 else [1])
     add("--peers", nargs="*", default=usual, choices=INFERENCE)
     add("--simd", choices=LEVELS, help="keep all sides to this instruction set")
@@ -87,7 +89,7 @@ def _rows(options: argparse.Namespace, kind: str, dtype: str) -> tuple[list[Row]
     for network in NETWORKS:
         if options.filters and not any(part in network.name for part in options.filters):
             continue
-        for batch in options.batch:
+        for batch in options.batch or network.batches:
             for threads in options.threads:
                 row = Row(network.name, kind, dtype, batch, threads)
                 for message in measure(row, network, peers, options.seconds):

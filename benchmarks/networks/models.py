@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ class Network:
     """The input is this many kinds of indices, from 1 on; 0: numbers."""
     states: tuple[int, ...] = ()
     """The sizes of states that a recurrent network takes beside the input."""
+    steps: int = 0
+    """The input is a sequence of this many steps, which come before the batch; 0: it is none."""
+    batches: tuple[int, ...] = (1, 16)
+    """The numbers of inputs with which it is measured."""
 
     @property
     def draws(self) -> bool:
@@ -49,6 +54,8 @@ class Network:
         """A batch of inputs."""
         numbers = np.random.default_rng(2)
         shape = (batch, *self.shape)
+        if self.steps:
+            shape = (self.steps, *shape)
         if self.indices:
             given = numbers.integers(1, self.indices + 1, shape)
         else:
@@ -284,6 +291,14 @@ def char_rnn(kinds: int = 65, units: int = 128, layers: int = 2) -> Any:
     return nn.gModule(inputs, outputs)
 
 
+def language_model(words: int, units: int = 512) -> Any:
+    """An LSTM that predicts each next word."""
+    scores = nn.Sequential(nn.Linear(units, words), nn.LogSoftMax())
+    return nn.Sequential(
+        nn.LookupTable(words, units), nn.SeqLSTM(units, units), nn.Bottle(scores, 2)
+    )
+
+
 VGG11 = ((64,), (128,), (256, 256), (512, 512), (512, 512))
 VGG16 = ((64, 64), (128, 128), (256,) * 3, (512,) * 3, (512,) * 3)
 PHOTO = (3, 224, 224)
@@ -304,4 +319,15 @@ NETWORKS = (
     Network("LeNet", lenet, (1, 28, 28)),
     Network("text", text, (50,), indices=10000),
     Network("char-rnn step", char_rnn, (), indices=65, states=(128,) * 4),
+    *(
+        Network(
+            f"language model, {words} words",
+            partial(language_model, words),
+            (),
+            indices=words,
+            steps=20,
+            batches=(32,),
+        )
+        for words in (1000, 10000)
+    ),
 )

@@ -28,6 +28,10 @@ def module_of(m: Any) -> Any:
         return t.Sequential(*inside)
     if isinstance(m, nn.Concat):
         return _Joined(inside)
+    if isinstance(m, nn.Bottle):
+        return inside[0]
+    if isinstance(m, nn.SeqLSTM):
+        return _Layer(m)
     if isinstance(m, nn.ConcatTable):
         return _Table(inside)
     if isinstance(m, nn.CAddTable):
@@ -178,6 +182,28 @@ def _cell(of_input: Any, of_state: Any) -> Any:
                 ordered = np.concatenate([gates[0], gates[1], gates[3], gates[2]])
                 getattr(cell, f"{kind}_{name}").copy_(torch.from_numpy(ordered))
     return cell
+
+
+class _Layer(torch.nn.Module):
+    """A layer of an LSTM, without its states; ours has the output gate before the new cell."""
+
+    def __init__(self, m: Any) -> None:
+        super().__init__()
+        units = m.weight.shape[1] // 4
+        inputs = m.weight.shape[0] - units
+        self.layer = torch.nn.LSTM(inputs, units, dtype=torch.from_numpy(m.weight).dtype)
+        numbers = {"weight_ih": m.weight[:inputs].T, "weight_hh": m.weight[inputs:].T}
+        numbers |= {"bias_ih": m.bias, "bias_hh": np.zeros_like(m.bias)}
+        with torch.no_grad():
+            for name, rows in numbers.items():
+                i, f, o, c = np.split(rows, 4)
+                ordered = torch.from_numpy(np.concatenate([i, f, c, o]))
+                getattr(self.layer, f"{name}_l0").copy_(ordered)
+        # Of PyTorch's two biases ours has one: both would go down the gradient.
+        self.layer.bias_hh_l0.requires_grad_(False)
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(x)[0]
 
 
 class _Frames(torch.nn.Module):

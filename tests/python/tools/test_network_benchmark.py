@@ -16,7 +16,8 @@ from benchmarks.networks.models import NETWORKS
 from benchmarks.networks.peers import INFERENCE, our_training
 from benchmarks.networks.rows import Row, load, mean_ratio, save
 
-SMALL = [n for n in NETWORKS if n.name in ("LeNet", "text", "char-rnn step", "ResNet-20 of CIFAR")]
+SMALL_NAMES = "LeNet", "text", "char-rnn step", "ResNet-20 of CIFAR", "language model, 1000 words"
+SMALL = [n for n in NETWORKS if n.name in SMALL_NAMES]
 
 
 @pytest.mark.parametrize("network", SMALL, ids=lambda network: network.name)
