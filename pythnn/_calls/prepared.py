@@ -38,12 +38,10 @@ _LINE = 16
 """Elements, at least a cache line: where arrays in one memory may begin."""
 
 
-def prepare(
-    recording: Recording, arguments: Sequence[Recorded | None], result: Any
-) -> Callable[..., Any]:
+def prepare(recording: Recording, arguments: Sequence[Any], result: Any) -> Callable[..., Any]:
     """The function of the arrays in the place of `arguments` that returns the result.
 
-    An argument that is None is not used.
+    An argument is an array, None, or arrays in tuples or in a dict.
     It returns None where the C library refuses, and raises what numpy or cffi does for arrays that
     are not contiguous or must not be written.
     """
@@ -53,7 +51,7 @@ def prepare(
 class _Writer:
     """Writes the code of a recording."""
 
-    def __init__(self, recording: Recording, arguments: Sequence[Recorded | None]) -> None:
+    def __init__(self, recording: Recording, arguments: Sequence[Any]) -> None:
         self.recording, self.arguments = recording, arguments
         self.names: dict[int, str] = {}
         self.scope: dict[str, Any] = {}
@@ -63,8 +61,7 @@ class _Writer:
         parameters = []
         for i, argument in enumerate(self.arguments):
             parameters.append(f"a{i}")
-            if argument is not None:
-                self.names[id(argument.buffer)] = f"a{i}"
+            self._unpack(argument, f"a{i}")
         self._decide()
         self._merge(result)
         self._allocate()
@@ -95,6 +92,27 @@ class _Writer:
         )
         made: Callable[..., Any] = _maker(source)(*self.scope.values())
         return made
+
+    def _unpack(self, argument: Any, name: str) -> None:
+        """Names the arrays of an argument."""
+        if isinstance(argument, Recorded):
+            self.names[id(argument.buffer)] = name
+        elif isinstance(argument, dict):
+            for key, entry in argument.items():
+                inner = f"{name}_{len(self.names)}"
+                self.lines.append(f"{inner} = {name}[{self._constant(key)}]")
+                self._unpack(entry, inner)
+        elif isinstance(argument, tuple) and argument:
+            self.lines.append(f"{self._target(argument, name)} = {name}")
+
+    def _target(self, argument: Any, name: str) -> str:
+        """What a tuple is assigned to, which gives its arrays their names."""
+        if isinstance(argument, tuple) and argument:
+            return f"({''.join(f'{self._target(entry, name)}, ' for entry in argument)})"
+        if isinstance(argument, Recorded):
+            inner = self.names[id(argument.buffer)] = f"{name}_{len(self.names)}"
+            return inner
+        return "_"
 
     def _decide(self) -> None:
         """Leaves operations to C that are between its calls, or several in a row."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._calls.prepared import prepare
-from .._calls.recorded import Kept, Recorded, Recording
+from .._calls.recorded import Kept, Recording
 
 __all__ = ["KEYS", "Plans"]
 
@@ -60,17 +60,6 @@ def _key_of_arrays(value: Any) -> Any:
     raise TypeError(kind)
 
 
-def _flat(value: Any) -> list[Any]:
-    """The arrays, in the order of their keys."""
-    found: list[Any] = []
-    for entry in value.values() if type(value) is dict else value or ():
-        if type(entry) is np.ndarray:
-            found.append(entry)
-        else:
-            found += _flat(entry)
-    return found
-
-
 def _form_of(value: Any) -> Kept:
     """The key of what a prepared function has returned; TypeError for all else."""
     if not isinstance(value, Kept) or value.form is None:
@@ -79,7 +68,6 @@ def _form_of(value: Any) -> Kept:
 
 
 KEYS: Mapping[str, Any] = {
-    "arrays_of": _flat,
     "form_of": _form_of,
     "key_of_arrays": _key_of_arrays,
     "setting": _setting,
@@ -125,14 +113,9 @@ class Plans:
 
     @property
     def arrays(self) -> str:
-        """What a plan is called with, as code: None for an argument that is no array."""
+        """What a plan is called with, as code."""
         return ", ".join(
-            name
-            if kind in _ARRAYS
-            else f"*{name}.memory"
-            if kind == "Saved"
-            else f"*arrays_of({name})"
-            for name, kind in self._kinds.items()
+            f"{name}.memory" if kind == "Saved" else name for name, kind in self._kinds.items()
         )
 
     def learn(self, key: Any, values: Sequence[Any]) -> None:
@@ -148,19 +131,17 @@ class Plans:
 
     def _planned(self, values: Sequence[Any]) -> Callable[..., Any]:
         recording = Recording()
-        arguments: list[Recorded | None] = []
+        arguments: list[Any] = []
         given: list[Any] = []
         named: dict[str, Any] = {}
         for parameter, value in zip(self._parameters, values, strict=True):
             kind = self._kinds.get(parameter.name)
             if kind == "Saved":
                 value, arrays = value.recorded(recording)
-                arguments += arrays
+                arguments.append(tuple(arrays))
             elif kind is not None:
-                is_written = kind in ("Written", "AddTo")
-                arrays = [recording.argument(a, written=is_written) for a in _flat((value,))]
-                arguments += arrays if kind not in _ARRAYS or arrays else [None]
-                value = _replaced(value, iter(arrays))
+                value = _recorded(recording, value, written=kind in ("Written", "AddTo"))
+                arguments.append(value)
             if parameter.kind is parameter.KEYWORD_ONLY:
                 named[parameter.name] = value
             else:
@@ -171,12 +152,13 @@ class Plans:
             return _eager
 
 
-def _replaced(value: Any, arrays: Any) -> Any:
-    """An argument with others in the place of its arrays."""
-    if type(value) is np.ndarray:
-        return next(arrays)
-    if type(value) is dict:
-        return {name: _replaced(entry, arrays) for name, entry in value.items()}
-    if type(value) in (tuple, list):
-        return type(value)([_replaced(entry, arrays) for entry in value])
+def _recorded(recording: Recording, value: Any, *, written: bool) -> Any:
+    """An argument with recorded arrays in the place of its arrays."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return recording.argument(value, written=written)
+    if kind is dict:
+        return {n: _recorded(recording, one, written=written) for n, one in value.items()}
+    if kind is tuple or kind is list:
+        return tuple([_recorded(recording, one, written=written) for one in value])
     return value
