@@ -199,24 +199,30 @@ class Recording:
         self.steps.append(NumpyCall(operation, arguments, options, buffer))
         return self._whole(buffer)
 
-    def arithmetic(self, ufunc: Any, inputs: tuple[Any, ...]) -> Recorded:
-        """An operation on elements, which TH may do in one call of C with others.
+    def arithmetic(
+        self, ufunc: Any, inputs: tuple[Any, ...], to: Recorded | None = None
+    ) -> Recorded:
+        """An operation on elements, into an array or a new one, by numpy or by TH.
 
         Its loops take any strides, so numpy's are faster where elements are many.
         """
-        operation = _OF_TH.get(ufunc)
-        if operation is None or not all(type(a) is Recorded and a.dtype in _REALS for a in inputs):
-            return self.compute(ufunc, inputs, {})
+        if not _are_for_th(ufunc, (*inputs, to) if to is not None else inputs):
+            if to is None:
+                return self.compute(ufunc, inputs, {})
+            self.change(ufunc, inputs, to)
+            return to
         one, other = inputs
-        shape = np.broadcast_shapes(one.shape, other.shape)
-        is_small = 0 < math.prod(shape) <= _FEW and bool(shape)
-        if one.dtype != other.dtype or not is_small or min(*one.strides, *other.strides) < 0:
-            return self.compute(ufunc, inputs, {})
-        made = self.room(shape, one.dtype)
-        name, *factor = operation
+        made = (
+            to
+            if to is not None
+            else self.room(np.broadcast_shapes(one.shape, other.shape), one.dtype)
+        )
+        name, *factor = _OF_TH[ufunc]
+        shape = made.shape
         self.native(name, made, one.stretched(shape), *factor, other.stretched(shape))
         native: Any = self.steps.pop()
-        self.steps.append(EitherCall(native, NumpyCall(ufunc, inputs, {}, made.buffer)))
+        given, result = (inputs, made.buffer) if to is None else ((*inputs, to), None)
+        self.steps.append(EitherCall(native, NumpyCall(ufunc, given, {}, result)))
         return made
 
     def change(
@@ -262,6 +268,20 @@ _OF_TH: dict[Any, tuple[Any, ...]] = {
 """Operations of TH with the same results, and the factor of the second operand."""
 _TYPES = {np.dtype(t): n for t, n in (("f4", "Float"), ("f8", "Double"), ("i8", "Long"))}
 _REALS = {np.dtype("f4"): "Float", np.dtype("f8"): "Double"}
+
+
+def _are_for_th(ufunc: Any, arrays: tuple[Any, ...]) -> bool:
+    """Whether TH has the operation for such arrays, and is not slower."""
+    if ufunc not in _OF_TH or not all(type(a) is Recorded for a in arrays):
+        return False
+    one, other, *to = arrays
+    if one.dtype not in _REALS or any(a.dtype != one.dtype for a in arrays):
+        return False
+    if any(a.buffer is other.buffer and a is not other for a in to):
+        return False  # their elements may overlap
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    strides = [stride for a in arrays for stride in a.strides]
+    return bool(shape) and 0 < math.prod(shape) <= _FEW and min(strides) >= 0
 
 
 def _check_written(array: Recorded) -> None:
@@ -454,12 +474,15 @@ class Recorded(NDArrayOperatorsMixin):
         (to,) = out
         if type(to) is not Recorded:
             raise Unrecordable("writes to an array that is not recorded")
-        self.recording.change(ufunc, inputs, to)
-        return to
+        return self.recording.arithmetic(ufunc, inputs, to)
 
     def __array_function__(self, function: Any, _: Any, given: Any, options: Any) -> Recorded:
         if function is np.concatenate and set(options) == {"axis"}:
             return self._joined(*given, **options)
+        if function is np.stack and set(options) == {"axis"}:
+            (arrays,), axis = given, options["axis"]
+            index = (slice(None),) * axis + (None,)
+            return self[index]._joined([array[index] for array in arrays], axis)
         if function is np.moveaxis:
             _, start, end = given
             order = list(range(self.ndim))
