@@ -261,6 +261,23 @@ static void testGroups(THNNState *state)
   testGeometry(&g, state);
 }
 
+/* With a stride of 2: with room for some weights only, which are then transformed anew for each
+ * phase. */
+static void testStrides(THNNState *state)
+{
+  THNNConvolution g = layerOf(2, 40, 70, 23, 26);
+  for (int i = 1; i < 3; i++) {
+    g.kernel[i] = 4;
+    g.stride[i] = 2;
+    g.output[i] = (g.input[i] - 2) / 2 + 1;
+  }
+  for (int elements = 1 << 16; elements <= 1 << 21; elements *= 2) {
+    THNN_State_setWorkspaceLimit(state, sizeof(real) * (size_t)elements);
+    testGeometry(&g, state);
+  }
+  THNN_State_setWorkspaceLimit(state, 8 << 20);
+}
+
 /* Transformed weights are kept as long as they take no more than a share of the last-level
  * cache. */
 static void testKeptWeights(THNNState *state)
@@ -419,6 +436,7 @@ int main(int argc, char **argv)
   testPlans(state);
   testLarge(state);
   testGroups(state);
+  testStrides(state);
   testKeptWeights(state);
   testWinogradPlans(state);
   testWinogradOtherwise(state);

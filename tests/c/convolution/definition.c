@@ -125,6 +125,24 @@ static void randomDimension(THNNConvolution *g, int i, int64_t largest)
   g->output[i] = output;
 }
 
+/* Gives a plane `taps` x `taps` taps, or four times as many with a stride of 2. */
+static void setWinograd(THNNConvolution *g, int64_t taps, int64_t stride)
+{
+  g->stride[0] = 1;
+  if (stride == 2)
+    g->kernel[0] = 1;
+  for (int i = 1; i < 3; i++) {
+    g->kernel[i] = taps * stride;
+    g->stride[i] = stride;
+    g->dilation[i] = stride == 2 || randomBetween(0, 1) ? 1 : randomBetween(2, 6);
+    const int64_t reach = (g->kernel[i] - 1) * g->dilation[i];
+    g->pad[i] = g->input[i] <= reach ? reach : randomBetween(0, reach + 1);
+    g->output[i] = (g->input[i] + 2 * g->pad[i] - reach - 1) / stride + 1;
+    if (stride == 2)
+      g->output[i] += randomBetween(0, 1);
+  }
+}
+
 THNNConvolution randomGeometry(void)
 {
   const int64_t imagePlanes[] = {1, 2, 3, 5, 8, 17, 33},
@@ -148,14 +166,7 @@ THNNConvolution randomGeometry(void)
       g.output[i] = g.input[i];
     }
   else if (dimensions >= 2 && !randomBetween(0, 3)) /* for Winograd's algorithm */
-    for (int i = 1, taps = (int)winogradTaps[randomBetween(0, 5)]; i < 3; i++) {
-      g.kernel[i] = taps;
-      g.stride[0] = g.stride[i] = 1;
-      g.dilation[i] = randomBetween(0, 1) ? 1 : randomBetween(2, 6);
-      const int64_t reach = (taps - 1) * g.dilation[i];
-      g.pad[i] = g.input[i] <= reach ? reach : randomBetween(0, reach + 1);
-      g.output[i] = g.input[i] + 2 * g.pad[i] - reach;
-    }
+    setWinograd(&g, winogradTaps[randomBetween(0, 5)], randomBetween(1, 2));
   return g;
 }
 

@@ -89,10 +89,13 @@ bool isWinograd(const THNNConvolutionPlan *plan)
  * names. */
 static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *sizes)
 {
-  static const char *const names[TRANSFORMS] = {"", "4", "25", "42"};
-  const char *name = plan->chosen.algorithm->name;
+  static const char *const names[TRANSFORMS] = {"", "4", "25", "42", "22"};
+  const char *name = plan->chosen.algorithm->name, *end = name + strcspn(name, "0123456789");
+  const THNNConvolution *g = &plan->chosen.geometry;
+  if (!*end && g->kernel[1] / g->stride[1] == 2)
+    end = "22";
   int i = 0;
-  while (isWinograd(plan) && strcmp(name + strcspn(name, "0123456789"), names[i++]) != 0) {
+  while (isWinograd(plan) && strcmp(end, names[i++]) != 0) {
   }
   return sizes[i];
 }
@@ -299,10 +302,12 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
   for (int i = 0; i < TRANSFORMS; i++) {
     sizes[i + 1] = calloc((size_t)of.results, sizeof(double));
     memcpy(sizes[i + 1], size, (size_t)of.results * sizeof(double));
+    const bool weights = of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
     if (areFor(&transforms[i], g))
-      (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT
-           ? addTransformedWeightSizes
-           : addTransformedSizes)(&transforms[i], g, &of, sizes[i + 1]);
+      (weights ? addTransformedWeightSizes : addTransformedSizes)(&transforms[i], g, &of,
+                                                                  sizes[i + 1]);
+    else if (!weights && areForPhases(&transforms[i], g))
+      addPhaseSizes(&transforms[i], g, &of, sizes[i + 1]);
   }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;

@@ -8,7 +8,8 @@
 Transforms transforms[TRANSFORMS] = {{.side = 2, .taps = 3, .point = {0, 1, -1}},
                                      {.side = 4, .taps = 3, .point = {0, NEAR, -NEAR, FAR, -FAR}},
                                      {.side = 2, .taps = 5, .point = {0, NEAR, -NEAR, FAR, -FAR}},
-                                     {.side = 4, .taps = 2, .point = {0, 0.5, -1, 2}}};
+                                     {.side = 4, .taps = 2, .point = {0, 0.5, -1, 2}},
+                                     {.side = 2, .taps = 2, .point = {0, 1}}};
 
 static int seenBy(const Transforms *t)
 {
@@ -159,6 +160,97 @@ void addTransformedSizes(const Transforms *t, const THNNConvolution *g, const Co
       }
   free(weights);
   free(tiles);
+}
+
+bool areForPhases(const Transforms *t, const THNNConvolution *g)
+{
+  bool are = g->stride[0] == 1 && g->kernel[0] == 1;
+  for (int i = 1; i < 3; i++)
+    are = are && g->kernel[i] == 2 * t->taps && g->stride[i] == 2 && g->dilation[i] == 1;
+  return are;
+}
+
+/* The weights of every second tap, from (row, column) on: those of a pair of planes follow those of
+ * the one before after `step` filters. */
+static void takeTaps(const Transforms *t, const THNNConvolution *g, const real *weight, int row,
+                     int column, int64_t step, real *y)
+{
+  const int taps = t->taps, filter = taps * taps;
+  for (int64_t pair = 0; pair < g->outputPlanes * g->inputPlanes; pair++, weight += 4 * filter)
+    for (int i = 0; i < filter; i++)
+      y[pair * step * filter + i] =
+          weight[(2 * (i / taps) + row) * 2 * taps + 2 * (i % taps) + column];
+}
+
+/* The map: each image plane makes four of stride 1. */
+static void addSliceSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
+                          double *size)
+{
+  THNNConvolution slices = *g;
+  slices.inputPlanes *= 4;
+  for (int i = 1; i < 3; i++) {
+    slices.kernel[i] = t->taps;
+    slices.stride[i] = 1;
+    slices.pad[i] = 0;
+    slices.input[i] = g->output[i] + t->taps - 1;
+  }
+  real *image = newArray(imageSize(&slices)), *weight = newArray(weightSize(&slices));
+  const int64_t height = slices.input[1], width = slices.input[2];
+  for (int phase = 0; phase < 4; phase++)
+    takeTaps(t, g, of->weight, phase / 2, phase % 2, 4, weight + phase * t->taps * t->taps);
+  for (int64_t i = 0; i < imageSize(&slices); i++) {
+    const int64_t plane = i / product(slices.input), z = i / (height * width) % slices.input[0];
+    const int64_t row = 2 * (i / width % height) + plane % 4 / 2 - g->pad[1];
+    const int64_t column = 2 * (i % width) + plane % 2 - g->pad[2];
+    const bool inside = row >= 0 && row < g->input[1] && column >= 0 && column < g->input[2];
+    const int64_t place = ((plane / 4 * g->input[0] + z) * g->input[1] + row) * g->input[2];
+    image[i] = inside ? of->image[place + column] : 0;
+  }
+  Computation computation = *of;
+  computation.image = image;
+  computation.weight = weight;
+  addTransformedSizes(t, &slices, &computation, size);
+  free(image);
+  free(weight);
+}
+
+/* The gradient of the image: every second row and column of it, from (row, column) on. */
+static void addPhaseSizesAt(const Transforms *t, const THNNConvolution *g, const Computation *of,
+                            int row, int column, double *size)
+{
+  const int first[] = {0, row, column};
+  int64_t odd[3] = {0};
+  THNNConvolution phase = *g;
+  for (int i = 1; i < 3; i++) {
+    odd[i] = (g->pad[i] + first[i]) % 2 != 0;
+    phase.kernel[i] = t->taps;
+    phase.stride[i] = 1;
+    phase.pad[i] = (g->pad[i] + first[i] - odd[i]) / 2;
+    phase.input[i] = (g->input[i] - first[i] + 1) / 2;
+  }
+  real *weight = newArray(weightSize(&phase));
+  takeTaps(t, g, of->weight, (int)odd[1], (int)odd[2], 1, weight);
+  double *sizes = calloc((size_t)imageSize(&phase) + 1, sizeof(double));
+  Computation computation = *of;
+  computation.weight = weight;
+  addTransformedSizes(t, &phase, &computation, sizes);
+  for (int64_t i = 0; i < imageSize(&phase); i++) {
+    const int64_t y = i / phase.input[2], slice = y / phase.input[1];
+    const int64_t to = slice * g->input[1] + 2 * (y % phase.input[1]) + row;
+    size[to * g->input[2] + 2 * (i % phase.input[2]) + column] += sizes[i];
+  }
+  free(weight);
+  free(sizes);
+}
+
+void addPhaseSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
+                   double *size)
+{
+  if (of->part == THNN_CONVOLUTION_FORWARD)
+    addSliceSizes(t, g, of, size);
+  else
+    for (int phase = 0; phase < 4; phase++)
+      addPhaseSizesAt(t, g, of, phase / 2, phase % 2, size);
 }
 
 void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,

@@ -18,9 +18,9 @@ typedef struct Transforms {
   double gradients[MOST_NUMBERS], toTaps[MOST_NUMBERS];
 } Transforms;
 
-/* F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5) and F(4x4, 2x2), whose matrices makeTransforms derives from
- * the points. */
-enum { TRANSFORMS = 4 };
+/* F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and F(2x2, 2x2), whose matrices makeTransforms
+ * derives from the points. */
+enum { TRANSFORMS = 5 };
 extern Transforms transforms[TRANSFORMS];
 void makeTransforms(void);
 
@@ -31,6 +31,12 @@ bool areFor(const Transforms *t, const THNNConvolution *g);
  * elements and weights included that occur in the tile but cancel in the result. */
 void addTransformedSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
                          double *size);
+
+/* Whether a stride of 2 has slices or phases that the transforms are for; adds the sizes of what is
+ * summed up for the map, or for the gradient of the image. */
+bool areForPhases(const Transforms *t, const THNNConvolution *g);
+void addPhaseSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
+                   double *size);
 
 /* Adds the sizes for the weight gradient: coefficients of each filter are summed up over all tiles
  * first. */

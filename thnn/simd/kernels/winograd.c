@@ -1,5 +1,5 @@
-/* The transforms of Winograd's algorithms F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and
- * their weight gradients, and of F(2, 3). The transforms along a line are in winogradPoints.h;
+/* The transforms of Winograd's algorithms F(2x2, 3x3), F(4x4, 3x3), F(2x2, 5x5), F(2x2, 2x2) and
+ * F(4x4, 2x2), and their weight gradients, and of F(2, 3). The transforms along a line are in winogradPoints.h;
  * applied again across the lines they are those of a tile. `side` and `taps` are constants where
  * functions are called with them. */
 #include "simd/kernels/winogradPoints.h"
@@ -44,16 +44,30 @@ INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
       __builtin_prefetch(THNN_ahead(LINE, bytes + part * VECTOR_BYTES), WHY, FIRST_LEVEL);         \
   } while (0)
 
-/* How the tiles of a line are arranged: side by side, in pairs if columns are dilated by 2, or in
- * groups of any size. Only tiles of 2x2 results are taken in pairs. */
-typedef enum Spacing { SINGLE = 1, PAIRS = 2, GROUPS } Spacing;
+/* How the tiles of a line are arranged: side by side, in every column or in every second one; in
+ * pairs if columns are dilated by 2; or in groups of any size. Only tiles of 2x2 results are taken
+ * in pairs. */
+typedef enum Spacing { SINGLE, ALTERNATE, PAIRS, GROUPS } Spacing;
 
 INLINE Spacing spacingOf(const TileRow *of, const int side)
 {
   if (of->columnStep == 1)
-    return SINGLE;
+    return of->alternate ? ALTERNATE : SINGLE;
   const bool pairs = of->columnStep == 2 && of->place == 0 && of->tiles % 2 == 0;
   return side == 2 && pairs ? PAIRS : GROUPS;
+}
+
+/* The distance between two elements of a tile. */
+INLINE int64_t elementStep(const Spacing spacing)
+{
+  return spacing == SINGLE ? 1 : 2;
+}
+
+/* A vector of elements of a line, of every second one with ALTERNATE, beginning at line[column]. */
+INLINE Vector loadSpaced(const Spacing spacing, const real *line, int64_t column, int64_t width)
+{
+  const Vector x = loadInside(line, column, width);
+  return spacing == ALTERNATE ? evenLanes(x, loadInside(line, column + LANES, width)) : x;
 }
 
 /* Loads the elements that a vector of tiles of 2x2 results sees, so that element[i] has the i-th of
@@ -63,22 +77,26 @@ INLINE void separatePairs(const int seen, const real *line, const Spacing spacin
 {
 #pragma GCC unroll 3
   for (int i = 0; i < seen; i += 2) {
-    const Vector a = loadInside(line, column + i * spacing, width);
-    const Vector b = loadInside(line, column + i * spacing + LANES, width);
-    element[i] = spacing == SINGLE ? evenLanes(a, b) : evenPairs(a, b);
-    element[i + 1] = spacing == SINGLE ? oddLanes(a, b) : oddPairs(a, b);
+    const int64_t first = column + i * elementStep(spacing);
+    const int64_t next = first + (spacing == ALTERNATE ? 2 : 1) * LANES;
+    const Vector a = loadSpaced(spacing, line, first, width);
+    const Vector b = loadSpaced(spacing, line, next, width);
+    element[i] = spacing == PAIRS ? evenPairs(a, b) : evenLanes(a, b);
+    element[i + 1] = spacing == PAIRS ? oddPairs(a, b) : oddLanes(a, b);
   }
 }
 
 /* Does the same for tiles of 4x4 results, which are side by side. The last elements of a tile are
  * the first ones of the next. */
-INLINE void separateFours(const int seen, const real *line, int64_t column, int64_t width,
-                          Vector *element)
+INLINE void separateFours(const int seen, const real *line, const Spacing spacing, int64_t column,
+                          int64_t width, Vector *element)
 {
   Vector part[MOST_SEEN];
 #pragma GCC unroll 6
-  for (int i = 0; i < seen; i++)
-    part[i] = loadInside(line, column + (i < 4 ? i * LANES : 4 * LANES + i - 4), width);
+  for (int i = 0; i < seen; i++) {
+    const int64_t first = i < 4 ? i * LANES : 4 * LANES + i - 4;
+    part[i] = loadSpaced(spacing, line, column + first * elementStep(spacing), width);
+  }
   const Vector even[] = {evenLanes(part[0], part[1]), evenLanes(part[2], part[3])};
   const Vector odd[] = {oddLanes(part[0], part[1]), oddLanes(part[2], part[3])};
   element[0] = evenLanes(even[0], even[1]);
@@ -105,7 +123,7 @@ INLINE void spreadLine(const TileRow *of, const int side, const int seen, const 
   if (side == 2)
     separatePairs(seen, line, spacing, column, of->width, element);
   else
-    separateFours(seen, line, column, of->width, element);
+    separateFours(seen, line, spacing, column, of->width, element);
   spreadElements(seen, element, y);
 }
 
@@ -173,7 +191,7 @@ INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const
   for (int i = below ? overlap : 0; spacing == GROUPS && i < seen; i++)
     splitLine(of, side, seen, plane, of->row + i * of->rowStep, split[i]);
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
-    const int64_t column = of->column + side * tile;
+    const int64_t column = of->column + side * tile * (spacing == ALTERNATE ? 2 : 1);
     Vector line[MOST_SEEN][MOST_SEEN];
 #pragma GCC unroll 6
     for (int i = 0; i < seen; i++) {
@@ -212,6 +230,9 @@ INLINE void sourceOf(const TileRow *of, const int side, const int taps, const re
   switch (spacingOf(of, side)) {
   case SINGLE:
     sourceTiles(of, side, taps, SINGLE, plane, below, lines, step, y);
+    break;
+  case ALTERNATE:
+    sourceTiles(of, side, taps, ALTERNATE, plane, below, lines, step, y);
     break;
   case PAIRS:
     sourceTiles(of, side, taps, PAIRS, plane, below, lines, step, y);
@@ -283,7 +304,14 @@ INLINE void mergeLine(const TileRow *of, const int side, real (*split)[CLASS_ELE
   }
 }
 
-/* Stores the first `count` results along a line, of tiles that are side by side, or in pairs. */
+/* Does the same with every second element of the line. */
+INLINE void storeAlternate(real *line, int64_t count, Vector x)
+{
+  for (int l = 0; l < LANES && l < count; l++)
+    line[2 * l] = x[l];
+}
+
+/* Stores the first `count` results along a line, of tiles that are not in groups. */
 INLINE void storeResults(const int side, const Spacing spacing, const Vector *results,
                          int64_t count, real *line)
 {
@@ -307,7 +335,10 @@ INLINE void storeResults(const int side, const Spacing spacing, const Vector *re
   }
 #pragma GCC unroll 4
   for (int i = 0; i < side; i++)
-    storeInside(line + i * LANES, count - i * LANES, part[i]);
+    if (spacing == ALTERNATE)
+      storeAlternate(line + 2 * i * LANES, count - i * LANES, part[i]);
+    else
+      storeInside(line + i * LANES, count - i * LANES, part[i]);
 }
 
 /* `spacing` is a constant where this is called. */
@@ -315,7 +346,8 @@ INLINE bool resultTiles(const TileRow *of, const int side, const int taps, const
                         const real *x, int64_t step, real bias, real *lines, real *plane)
 {
   const int seen = seenBy(side, taps);
-  const int64_t most = of->width - of->column;
+  const int apart = spacing == ALTERNATE ? 2 : 1;
+  const int64_t most = (of->width - of->column + apart - 1) / apart;
   const int64_t count = side * of->tiles < most ? side * of->tiles : most;
   SplitLine *split = (SplitLine *)lines;
   Vector undefined = {0};
@@ -340,7 +372,7 @@ INLINE bool resultTiles(const TileRow *of, const int side, const int taps, const
         break;
       Vector results[MOST_SIDE];
       gatherSums(seen, side, across[i], results);
-      real *line = plane + row * of->width + of->column + side * tile;
+      real *line = plane + row * of->width + of->column + side * tile * apart;
       FETCH_AHEAD(of, side, line, WRITE);
 #pragma GCC unroll 4
       for (int k = 0; k < side; k++) {
@@ -366,6 +398,8 @@ INLINE bool resultOf(const TileRow *of, const int side, const int taps, const re
   switch (spacingOf(of, side)) {
   case SINGLE:
     return resultTiles(of, side, taps, SINGLE, x, step, bias, lines, plane);
+  case ALTERNATE:
+    return resultTiles(of, side, taps, ALTERNATE, x, step, bias, lines, plane);
   case PAIRS:
     return resultTiles(of, side, taps, PAIRS, x, step, bias, lines, plane);
   default:
@@ -474,6 +508,7 @@ INLINE bool tapsOf(const int side, const int taps, int64_t filters, int64_t lane
 DEFINE_TILES(two, 2, 3)
 DEFINE_TILES(four, 4, 3)
 DEFINE_TILES(twoOfFive, 2, 5)
+DEFINE_TILES(twoOfTwo, 2, 2)
 DEFINE_TILES(fourOfTwo, 4, 2)
 
 #define TILES(NAME, SIDE, TAPS)                                                                    \
@@ -546,6 +581,7 @@ const SimdWinograd SIMD_TABLE(Winograd, THNN_SIMD_LEVEL) = {
     .two = TILES(two, 2, 3),
     .four = TILES(four, 4, 3),
     .twoOfFive = TILES(twoOfFive, 2, 5),
+    .twoOfTwo = TILES(twoOfTwo, 2, 2),
     .fourOfTwo = TILES(fourOfTwo, 4, 2),
     .frames = frames,
     .frameWeights = frameWeights,

@@ -8,7 +8,9 @@
 /* A row of tiles for Winograd's algorithms. A tile is side x side results of a correlation with
  * taps x taps and sees (side + taps - 1)^2 elements, which overlap its neighbours' by taps - 1.
  * With dilation, the elements and results of a tile are a step apart: columnStep tiles, a group,
- * begin in neighbouring columns, and the next group begins `side` steps after this one. */
+ * begin in neighbouring columns, and the next group begins `side` steps after this one. With
+ * `alternate`, only the first tile of each group of a dilation by 2 exists: tiles are side by side
+ * in every second row and column. rowStep is 2 then, and columnStep 1. */
 typedef struct TileRow {
   int64_t tiles;               /* up to THNN_MOST_TILES */
   int64_t height, width;       /* size of the plane that is read or written */
@@ -17,6 +19,7 @@ typedef struct TileRow {
   int64_t rowStep, columnStep; /* the dilation; columnStep is up to THNN_MOST_TILES */
   int64_t place;               /* number of the first tile in its group, from 0 */
   int64_t ahead;               /* prefetch distance in elements */
+  bool alternate;
 } TileRow;
 
 enum { THNN_MOST_TILES = 64 /* most tiles of a row that are transformed at a time */ };
@@ -51,9 +54,9 @@ typedef struct SimdTiles {
 } SimdTiles;
 
 typedef struct SimdWinograd {
-  SimdTiles two, four; /* tiles of 2x2 and of 4x4 results of 3x3 taps */
-  SimdTiles twoOfFive; /* tiles of 2x2 results of 5x5 taps */
-  SimdTiles fourOfTwo; /* tiles of 4x4 results of 2x2 taps */
+  SimdTiles two, four;           /* tiles of 2x2 and of 4x4 results of 3x3 taps */
+  SimdTiles twoOfFive;           /* tiles of 2x2 results of 5x5 taps */
+  SimdTiles twoOfTwo, fourOfTwo; /* tiles of 2x2 and of 4x4 results of 2x2 taps */
   /* F(2, 3) along frames of n reals, with coefficient k at y[k * step]: the transforms of the four
    * frames that two results see, and of three weights of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);

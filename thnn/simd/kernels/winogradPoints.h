@@ -38,7 +38,11 @@
  * For six elements, 0, 1 / a, -1 / a, a, -a, where a is the square root of 2, are one of the sets
  * of points with the smallest errors, a quarter of those of 0, 1, -1, 2, -2, and most factors are
  * exact. For five elements, 0, 1/2, -1, 2 are such a set: with it, F(4, 2) and F(2, 4) take five
- * products for four results of two taps.
+ * products for four results of two taps. With 0 and 1, F(2, 2) takes three for two:
+ *
+ *   p0 = (d0 - d1) g0                       y0 = p0 + p1
+ *   p1 = d1 (g0 + g1)                       y1 = p1 + p2
+ *   p2 = (d2 - d1) g1
  *
  * (Winograd, Arithmetic Complexity of Computations, 1980; Lavin and Gray, Fast Algorithms for
  * Convolutional Neural Networks, 2015; Alam, Anderson, Barabasz and Gregg, Winograd Convolution for
@@ -61,7 +65,11 @@ enum {
 /* Transforms elements to as many coefficients. */
 INLINE void spreadElements(const int seen, const Vector *d, Vector *y)
 {
-  if (seen == 4) {
+  if (seen == 3) {
+    y[0] = d[0] - d[1];
+    y[1] = d[1];
+    y[2] = d[2] - d[1];
+  } else if (seen == 4) {
     y[0] = d[0] - d[2];
     y[1] = d[1] + d[2];
     y[2] = d[2] - d[1];
@@ -99,7 +107,9 @@ INLINE Vector everySecond(const int count, const int first, const real ratio, co
 /* Transforms `count` taps, or gradients of results, to coefficients of `seen` elements. */
 INLINE void spreadFactors(const int seen, const int count, const Vector *g, Vector *y)
 {
-  if (seen == 4) {
+  if (seen == 3) {
+    y[1] = g[0] + g[1];
+  } else if (seen == 4) {
     const Vector even = everySecond(count, 0, 1, g), odd = everySecond(count, 1, 1, g);
     y[1] = (real)0.5 * (even + odd);
     y[2] = (real)0.5 * (even - odd);
@@ -138,7 +148,9 @@ INLINE void gatherSums(const int seen, const int count, const Vector *p, Vector 
     y[count - 1] -= p[3];
     return;
   }
-  if (seen == 5) {
+  if (seen == 3) {
+    y[0] = y[1] = p[1];
+  } else if (seen == 5) {
     real near = 1, far = 1, sign = 1;
 #pragma GCC unroll 4
     for (int k = 0; k < count; k++, near /= 2, far *= 2, sign = -sign)

@@ -1,4 +1,4 @@
-/* Convolution with stride 1 by Winograd's algorithms, also transposed. The map is computed in
+/* Convolution with stride 1 or 2 by Winograd's algorithms, also transposed. The map is computed in
  * tiles. The elements that a tile sees, and the weights, are transformed to as many coefficients
  * each as there are such elements (simd/kernels/winograd.c). Coefficient by coefficient, they are
  * multiplied and summed up over the image planes:
@@ -10,7 +10,8 @@
  * it has 144 for tiles of 4x4. A last transform makes the map from the sums. If there are taps in
  * depth, a map position sees a slice of each image plane through each of them: these slices take
  * the place of image planes. Dilated taps see one residue class of a slice's rows and columns,
- * which has tiles of its own (winogradTiles.h).
+ * which has tiles of its own; with a stride of 2, image planes have four slices, or the map four
+ * phases, which are computed one after the other (winogradTiles.h).
  *
  * A task is a group of blocks of tiles; groups left over after an even split are divided by map
  * planes.
@@ -29,7 +30,8 @@
 static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, const double *costs)
 {
   const double coefficients = (double)coefficientsOf(worker);
-  const double slices = (double)worker->slices, planes = (double)worker->g.outputPlanes;
+  const double phases = (double)worker->phases;
+  const double slices = (double)worker->slices, planes = phases * (double)worker->g.outputPlanes;
   const int64_t tiles = allTiles(worker), blocks = divideUp(tiles, worker->plan.blockTiles);
   const double vectors = (double)divideUp(tiles, vectorLanes());
   const double rows = (double)allRows(worker);
@@ -38,16 +40,18 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, c
   const double transforms =
       worker->plan.sharesWeights ? 1 : (double)divideUp(blocks, worker->plan.groupBlocks);
   const bool kept = worker->plan.keepsWeights;
+  /* Putting taps in order takes about as long as transforming them. */
+  const double perWeight = worker->whole.stride[1] == 2 ? 2 : 1;
   const double allCoefficients = coefficients * planes * slices;
   const double keptVectors =
       costs[WINOGRAD_KEPT_PRODUCT] * vectors + costs[WINOGRAD_KEPT_BLOCK] * (double)blocks;
   const double counts[WINOGRAD_COSTS] = {
       [WINOGRAD_PRODUCT] = allCoefficients * (kept ? keptVectors : vectors),
       [WINOGRAD_BLOCK] = coefficients * planes * (double)blocks,
-      [WINOGRAD_SOURCE] = lines * slices,
+      [WINOGRAD_SOURCE] = lines * phases * slices,
       [WINOGRAD_RESULT] = lines * planes,
       [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
-      [WINOGRAD_WEIGHT] = kept ? 0 : transforms * slices * planes,
+      [WINOGRAD_WEIGHT] = kept ? 0 : perWeight * transforms * slices * planes,
       [WINOGRAD_KEPT_BYTE] = kept ? allCoefficients * sizeof(real) : 0,
   };
   setCost(plan, WINOGRAD_COSTS, costs, counts);
@@ -94,15 +98,17 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
 }
 
 /* Whether the results of a segment are finished as soon as they are transformed. With dilated taps
- * they are not side by side, and the engine finishes them. */
-static bool finishesTiles(const THNNConvolution *g)
+ * and in phases they are not side by side, and the engine finishes them. */
+static bool finishesTiles(const WinogradWorker *worker)
 {
-  return g->dilation[1] == 1 && g->dilation[2] == 1;
+  return worker->g.dilation[1] == 1 && worker->g.dilation[2] == 1 && worker->phases == 1;
 }
 
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs)
 {
-  if (!winogradApplies(plan, tiles))
+  const bool takes =
+      hasTaps(&plan->geometry, tiles->taps) || hasPhases(&plan->geometry, tiles->taps);
+  if (!takes || !winogradApplies(plan, tiles))
     return false;
   WinogradWorker worker = workerFor(&plan->geometry, tiles);
   if (!chooseBlocks(plan, &worker))
@@ -111,7 +117,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
   const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
   setWinogradCost(plan, &worker, costs);
   plan->threads = threadsFor(plan, groups * planeParts(&worker));
-  plan->finishes = finishesTiles(&worker.g);
+  plan->finishes = finishesTiles(&worker);
   if (own->keepsWeights)
     plan->keptBytes = (size_t)keptBytes(&worker);
   KEEP_OWN(plan, *own);
@@ -120,10 +126,29 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
 
 bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 {
-  return THNN_(winograd_planTiles)(plan, &THNN_(simd).winograd.two, costsInUse()->winograd);
+  const SimdWinograd *winograd = &THNN_(simd).winograd;
+  const int64_t taps = plan->geometry.kernel[1] / plan->geometry.stride[1];
+  return THNN_(winograd_planTiles)(plan, taps == 2 ? &winograd->twoOfTwo : &winograd->two,
+                                   costsInUse()->winograd);
 }
 
 /* ---- Transforms ------------------------------------------------------------------------------ */
+
+/* With a stride of 2, puts the packed taps of `pairs` pairs of planes in the order of their slices or
+ * phases, or takes those of one phase. */
+static void orderTaps(const WinogradWorker *worker, int64_t pairs)
+{
+  const int64_t taps = worker->plan.tiles->taps, lanes = vectorLanes();
+  const int64_t filters = filtersOfPair(worker), first = filters == 1 ? worker->phaseFilter : 0;
+  const real *packed = worker->packed;
+  real *y = worker->ordered;
+  for (int64_t pair = 0; pair < pairs; pair++, packed += PHASES * taps * taps * lanes)
+    for (int64_t filter = first; filter < first + filters; filter++)
+      for (int64_t tap = 0; tap < taps * taps; tap++, y += lanes) {
+        const int64_t row = 2 * (tap / taps) + filter / 2, column = 2 * (tap % taps) + filter % 2;
+        memcpy(y, packed + (row * 2 * taps + column) * lanes, (size_t)lanes * sizeof(real));
+      }
+}
 
 /* Packs and transforms the weights of outer planes [outer, end), a vector of planes at a time:
  * `filters` filters of each, beginning with number `filter`. */
@@ -131,15 +156,19 @@ static void transformWeights(const WinogradWorker *worker, int64_t outer, int64_
                              int64_t filter, int64_t filters, real *weights)
 {
   const int64_t taps = filterOf(worker->plan.tiles);
-  const int64_t stride = worker->innerPlanes * worker->g.kernel[0] * taps;
-  const int64_t step = weightStep(worker);
+  const int64_t stride = worker->innerPlanes * worker->filters * taps;
+  const bool strided = worker->whole.stride[1] == 2;
+  const int64_t step = weightStep(worker), each = worker->filters / filtersOfPair(worker);
   for (; outer < end; outer += vectorLanes(), weights += filtersOf(worker) * vectorLanes())
-    for (int64_t first = 0; first < filters; first += BLOCK_PLANES) {
-      const int64_t count = minimum(BLOCK_PLANES, filters - first);
-      THNN_(simd).products.pack(minimum(end - outer, vectorLanes()), count * taps,
-                                worker->weight + outer * stride + (filter + first) * taps, stride,
-                                worker->packed, vectorLanes());
-      worker->plan.tiles->weights(count, worker->g.transposed, worker->packed, step,
+    for (int64_t first = 0; first < filters; first += BLOCK_PLANES / each) {
+      const int64_t count = minimum(BLOCK_PLANES / each, filters - first);
+      THNN_(simd).products.pack(minimum(end - outer, vectorLanes()), count * each * taps,
+                                worker->weight + outer * stride + (filter + first) * each * taps,
+                                stride, worker->packed, vectorLanes());
+      if (strided)
+        orderTaps(worker, count * each / PHASES);
+      worker->plan.tiles->weights(count, worker->g.transposed,
+                                  strided ? worker->ordered : worker->packed, step,
                                   weights + first * vectorLanes());
     }
 }
@@ -262,11 +291,11 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
                           int64_t planes)
 {
   enum { AHEAD_PLANES = 2 }; /* prefetch distance, in planes */
-  const THNNConvolution *g = &worker->g;
+  const THNNConvolution *g = &worker->whole;
   const int64_t step = sumStep(worker), tiles = worker->plan.blockTiles;
-  const int64_t positions = THNN_convolutionMapPositions(g);
+  const int64_t positions = THNN_convolutionMapPositions(g), apart = worker->phases > 1 ? 2 : 1;
   const Segment *segment = worker->segment + block * tiles;
-  const bool finishesHere = finishes(worker->finish) && finishesTiles(g);
+  const bool finishesHere = finishes(worker->finish) && finishesTiles(worker);
   bool finite = true;
   for (int64_t plane = first; plane < first + planes; plane++) {
     const real *sums =
@@ -277,12 +306,13 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
       const TileRow row = {.tiles = segment[i].tiles,
                            .height = g->output[1],
                            .width = g->output[2],
-                           .row = segment[i].row,
-                           .column = segment[i].column,
-                           .rowStep = g->dilation[1],
+                           .row = segment[i].row * apart + worker->phaseRow,
+                           .column = segment[i].column * apart + worker->phaseColumn,
+                           .rowStep = g->dilation[1] * apart,
                            .columnStep = g->dilation[2],
                            .place = segment[i].place,
-                           .ahead = AHEAD_PLANES * positions};
+                           .ahead = AHEAD_PLANES * positions,
+                           .alternate = apart == 2};
       const int64_t place = (segment[i].sample * g->outputPlanes + plane) * positions +
                             segment[i].depth * row.height * row.width;
       finite &=
@@ -349,10 +379,10 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
 static void multiplyPanel(const WinogradWorker *worker, int64_t first, int64_t planes,
                           const Group *group)
 {
-  const int64_t depth = worker->g.kernel[0];
+  const int64_t filters = filtersOfPair(worker);
   const bool transposed = worker->g.transposed;
   if (worker->plan.sharesWeights) {
-    const int64_t apart = (transposed ? vectorLanes() : worker->innerPlanes) * depth;
+    const int64_t apart = (transposed ? vectorLanes() : worker->innerPlanes) * filters;
     for (int64_t block = 0; block < group->blocks; block++)
       multiplySlices(worker, block, blockVectors(worker, group, block), planes, 0, worker->slices,
                      worker->weights + first * apart);
@@ -360,11 +390,11 @@ static void multiplyPanel(const WinogradWorker *worker, int64_t first, int64_t p
   }
   /* Each slice has a filter of its own; transposed, the slices of an image plane share filters. */
   const int64_t steps = transposed ? worker->g.inputPlanes : worker->slices;
-  const int64_t slices = transposed ? depth : 1;
+  const int64_t slices = worker->slices / steps;
   for (int64_t begin = 0; begin < steps; begin += BLOCK_PLANES) {
     const int64_t end = minimum(begin + BLOCK_PLANES, steps);
     if (transposed)
-      transformWeights(worker, begin, end, first * depth, planes * depth, worker->weights);
+      transformWeights(worker, begin, end, first * filters, planes * filters, worker->weights);
     else
       transformWeights(worker, first, first + planes, begin, end - begin, worker->weights);
     for (int64_t block = 0; block < group->blocks; block++)
@@ -395,14 +425,15 @@ static void listPlanes(WinogradWorker *worker)
 {
   const bool transposed = worker->g.transposed;
   const int64_t vector = filtersOf(worker) * vectorLanes(), tiles = worker->plan.blockTiles;
-  const int64_t taps = worker->g.kernel[0];
+  const int64_t perPlane = worker->slices / worker->g.inputPlanes, filters = filtersOfPair(worker);
   for (int64_t plane = 0; plane < worker->plan.panelPlanes; plane++) {
     const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes();
-    const int64_t inner = plane * taps * vectorLanes();
+    const int64_t filter = filters > 1 ? worker->phaseFilter : 0;
+    const int64_t inner = (plane * filters + filter) * vectorLanes();
     worker->row[plane] = (THNNOffsets){transposed ? inner : outer, plane * tiles};
   }
   for (int64_t slice = 0; slice < worker->slices; slice++) {
-    const int64_t plane = slice / taps, filter = slice % taps * vectorLanes();
+    const int64_t plane = slice / perPlane, filter = slice % perPlane * vectorLanes();
     const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes() + filter;
     worker->term[slice] = (THNNOffsets){transposed ? outer : slice * vectorLanes(), slice * tiles};
   }
@@ -431,7 +462,7 @@ static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t 
 /* Transforms all weights. All threads of the parallel region call this. */
 static void transformAllWeights(const WinogradWorker *worker, real *weights)
 {
-  const int64_t filters = worker->innerPlanes * worker->g.kernel[0], planes = worker->outerPlanes;
+  const int64_t filters = worker->innerPlanes * worker->filters, planes = worker->outerPlanes;
 #pragma omp for schedule(static)
   for (int64_t plane = 0; plane < planes; plane += vectorLanes())
     transformWeights(worker, plane, minimum(plane + vectorLanes(), worker->outerPlanes), 0, filters,
@@ -485,6 +516,32 @@ void THNN_(winograd_keepWeights)(const AlgorithmPlan *plan, const real *weight, 
   }
 }
 
+/* Computes a phase of the map, or all of it. All threads of the parallel region call this. Returns
+ * whether this thread's share of it is finite. */
+static bool runPhase(const AlgorithmPlan *plan, WinogradWorker *worker, void *scratch)
+{
+  const int64_t groupTiles = worker->plan.blockTiles * worker->plan.groupBlocks;
+  /* Threads take equally many groups each, and work together on the groups that are left over, one
+   * of which can be smaller. */
+  const int64_t fullGroups = allTiles(worker) / groupTiles;
+  const int64_t whole = fullGroups - fullGroups % plan->threads;
+  const int64_t rest = divideUp(allTiles(worker), groupTiles) - whole;
+  bool finite = true;
+  Scratch own = threadScratch(plan, scratch);
+  layOutCoefficients(worker, &own); /* runShared leaves those of another thread */
+  listPlanes(worker);
+  if (whole > 0) /* each barrier between threads takes as long as a small layer's transforms */
+#pragma omp for schedule(static)
+    for (int64_t index = 0; index < whole; index++) {
+      const Group group = groupAt(worker, index);
+      transformSlices(worker, &group, 0, worker->slices);
+      finite &= runPlanes(worker, &group, 0, worker->g.outputPlanes);
+    }
+  if (rest > 0)
+    finite &= runShared(plan, worker, whole, rest, scratch);
+  return finite;
+}
+
 bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
   WinogradWorker common = workerOf(plan);
@@ -497,13 +554,7 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
   layOutShared(&common, &shared);
   if (common.plan.keepsWeights)
     common.weights = (real *)of->kept; /* only read */
-  const int64_t groupTiles = common.plan.blockTiles * common.plan.groupBlocks;
   const int threads = plan->threads;
-  /* Threads take equally many groups each, and work together on the groups that are left over, one
-   * of which can be smaller. */
-  const int64_t fullGroups = allTiles(&common) / groupTiles;
-  const int64_t whole = fullGroups - fullGroups % threads;
-  const int64_t rest = divideUp(allTiles(&common), groupTiles) - whole;
   int wrong = 0;
 #pragma omp parallel num_threads(threads) reduction(| : wrong) if (threads > 1)
   {
@@ -511,18 +562,15 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
     THNN_(simd).pointwise.fill(worker.plan.blockTiles, 0, worker.zeros);
-    listPlanes(&worker);
     if (worker.plan.sharesWeights && !worker.plan.keepsWeights)
       transformAllWeights(&worker, common.weights);
-    if (whole > 0) /* each barrier between threads takes as long as a small layer's transforms */
-#pragma omp for schedule(static)
-      for (int64_t index = 0; index < whole; index++) {
-        const Group group = groupAt(&worker, index);
-        transformSlices(&worker, &group, 0, worker.slices);
-        wrong |= !runPlanes(&worker, &group, 0, worker.g.outputPlanes);
+    for (int64_t phase = 0; phase < worker.phases; phase++) {
+      if (phase > 0) { /* the coefficients that threads share have been read */
+#pragma omp barrier
+        setPhase(&worker, phase);
       }
-    if (rest > 0)
-      wrong |= !runShared(plan, &worker, whole, rest, scratch);
+      wrong |= !runPhase(plan, &worker, scratch);
+    }
   }
   return !wrong;
 }

@@ -1,6 +1,11 @@
-/* Tiles of 2x2 or 4x4 positions for Winograd's algorithms with stride 1, and the coefficients that
- * the elements they see are transformed to. If there are taps in depth, a position sees a slice of
- * each image plane through each of them. */
+/* Tiles of 2x2 or 4x4 positions for Winograd's algorithms, and the coefficients that the elements
+ * they see are transformed to. If there are taps in depth, a position sees a slice of each image
+ * plane through each of them.
+ *
+ * With a stride of 2 and 2k x 2k taps, positions see four slices of each image plane through k x k
+ * taps each: the elements in every second row and column, beginning with the first or the second
+ * one. Transposed, the map has such slices, the phases, and each of them is a map of stride 1 with
+ * k x k of the taps. */
 #ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
 #define THNN_CONVOLUTION_WINOGRAD_TILES_H
 
@@ -48,21 +53,37 @@ static inline int64_t filterOf(const SimdTiles *tiles)
   return (int64_t)tiles->taps * tiles->taps;
 }
 
-/* Whether the algorithm applies. With few planes the transforms take more time than the products
- * save. With more than four points along a line, errors are several times those of the other
- * algorithms. */
+/* Whether the stride is 2, with taps for four slices or phases. */
+static inline bool hasPhases(const THNNConvolution *geometry, int taps)
+{
+  bool all = geometry->kernel[0] == 1;
+  for (int i = 1; i < 3; i++)
+    all = all && geometry->stride[i] == 2 && geometry->kernel[i] == 2 * (int64_t)taps &&
+          geometry->dilation[i] == 1;
+  return all;
+}
+
+/* Whether the taps are those of the tiles, with stride 1. */
+static inline bool hasTaps(const THNNConvolution *geometry, int taps)
+{
+  bool all = true;
+  for (int i = 1; i < 3; i++)
+    all = all && geometry->stride[i] == 1 && geometry->kernel[i] == taps &&
+          geometry->dilation[i] <= THNN_MOST_TILES;
+  return all;
+}
+
+/* Whether the algorithm applies to a geometry whose taps it can compute with. With few planes the
+ * transforms take more time than the products save. With more than four points along a line, errors
+ * are several times those of the other algorithms. */
 static inline bool winogradApplies(const AlgorithmPlan *plan, const SimdTiles *tiles)
 {
-  enum { FEWEST_PLANES = 16 };
+  enum { FEWEST_PLANES = 16, MOST_EXACT = 16 };
   const THNNConvolution *geometry = &plan->geometry;
-  bool applies =
-      geometry->stride[0] == 1 &&
-      (tiles->coefficients == 16 || THNN_State_accuracy(plan->state) == THNN_ACCURACY_STANDARD) &&
-      (plan->asked || minimum(geometry->inputPlanes, geometry->outputPlanes) >= FEWEST_PLANES);
-  for (int i = 1; i < 3; i++)
-    applies = applies && geometry->kernel[i] == tiles->taps && geometry->stride[i] == 1 &&
-              geometry->dilation[i] <= THNN_MOST_TILES;
-  return applies;
+  return geometry->stride[0] == 1 &&
+         (tiles->coefficients <= MOST_EXACT ||
+          THNN_State_accuracy(plan->state) == THNN_ACCURACY_STANDARD) &&
+         (plan->asked || minimum(geometry->inputPlanes, geometry->outputPlanes) >= FEWEST_PLANES);
 }
 
 static inline TileGrid tileGrid(const THNNConvolution *geometry, const SimdTiles *tiles)
@@ -98,8 +119,10 @@ static inline Segment segmentAt(const THNNConvolution *g, const TileGrid *grid, 
                    .place = column % dilation[2]};
 }
 
+enum { PHASES = 4 };
+
 /* Transforms slice number `slice` of the image slices that the tiles of a segment see. The slices
- * of a plane are in the order of the weight's taps in depth. */
+ * of a plane are in the order of the weight's taps in depth, or of their first elements. */
 static inline void transformSlice(const THNNConvolution *g, const SimdTiles *tiles,
                                   const Segment *segment, int64_t slice, const real *image,
                                   real *lines, int64_t step, real *y)
@@ -107,11 +130,13 @@ static inline void transformSlice(const THNNConvolution *g, const SimdTiles *til
   /* Prefetch distance, in slices; the lines of a plane are too short for the processor to prefetch
    * them by itself. */
   enum { AHEAD = 2 };
-  const int64_t taps = g->kernel[0], tap = slice % taps;
+  const int64_t stride = g->stride[1];
+  const int64_t slices = stride == 2 ? PHASES : g->kernel[0], number = slice % slices;
   const int64_t positions = THNN_convolutionImagePositions(g);
-  const int64_t plane = segment->sample * g->inputPlanes + slice / taps;
-  const int64_t depth =
-      segment->depth + (g->transposed ? taps - 1 - tap : tap) * g->dilation[0] - g->pad[0];
+  const int64_t plane = segment->sample * g->inputPlanes + slice / slices;
+  const int64_t tap = stride == 2 ? 0 : g->transposed ? slices - 1 - number : number;
+  const int64_t phase = stride == 2 ? number : 0;
+  const int64_t depth = segment->depth + tap * g->dilation[0] - g->pad[0];
   if (depth < 0 || depth >= g->input[0]) {
     for (int64_t coefficient = 0; coefficient < tiles->coefficients; coefficient++)
       THNN_(simd).pointwise.fill(segment->tiles, 0, y + coefficient * step);
@@ -120,12 +145,13 @@ static inline void transformSlice(const THNNConvolution *g, const SimdTiles *til
   const TileRow row = {.tiles = segment->tiles,
                        .height = g->input[1],
                        .width = g->input[2],
-                       .row = segment->row - g->pad[1],
-                       .column = segment->column - g->pad[2],
-                       .rowStep = g->dilation[1],
+                       .row = segment->row * stride + phase / 2 - g->pad[1],
+                       .column = segment->column * stride + phase % 2 - g->pad[2],
+                       .rowStep = g->dilation[1] * stride,
                        .columnStep = g->dilation[2],
                        .place = segment->place,
-                       .ahead = divideUp(AHEAD, taps) * positions};
+                       .ahead = divideUp(AHEAD, slices) * positions,
+                       .alternate = stride == 2};
   tiles->source(&row, image + plane * positions + depth * g->input[1] * g->input[2], segment->below,
                 lines, step, y);
 }

@@ -247,7 +247,7 @@ static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keep
 bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tilesOf,
                                      const double *costs)
 {
-  if (!winogradApplies(plan, tilesOf))
+  if (!hasTaps(&plan->geometry, tilesOf->taps) || !winogradApplies(plan, tilesOf))
     return false;
   WinogradWeightWorker worker = workerFor(&plan->geometry, tilesOf);
   WinogradWeightPlan *own = &worker.plan;

@@ -37,19 +37,25 @@ typedef struct WinogradPlan {
  * stored by the planes of the ordinary convolution: its outer planes are those of the map, or
  * transposed those of the image. */
 typedef struct WinogradWorker {
-  THNNConvolution g;
+  THNNConvolution g;                /* that of a phase, where the map has phases */
+  THNNConvolution whole;            /* of all phases */
   int64_t outerPlanes, innerPlanes; /* outer and inner planes of the weight */
+  int64_t filters;                  /* filters of tiles->taps^2 weights for a pair of planes */
   int64_t slices;                   /* number of image slices that a map position sees */
+  int64_t phases;                   /* of the map: 1 or PHASES */
+  int64_t phaseFilter;              /* the phase's filter; without phases 0 */
+  int64_t phaseRow, phaseColumn;    /* the phase's first row and column in the map */
   TileGrid grid;
   WinogradPlan plan;
   const real *image, *weight, *bias;
   real *map;
   Finish finish;
-  /* [coefficient][vector of outer planes][inner plane][tap in depth][lane], for all planes or a
-   * part of them */
+  /* [coefficient][vector of outer planes][inner plane][filter][lane], for all planes or a part of
+   * them; filters are those of taps in depth, of slices or of phases */
   real *weights;
 
-  real *packed;       /* weights: [inner plane and tap in depth][tap][lane] */
+  real *packed;       /* weights: [inner plane and filter][tap][lane] */
+  real *ordered;      /* the same, where filters are not contiguous in `packed` */
   real *coefficients; /* of the image: [block][coefficient][slice][tile] */
   real *sums;         /* [block][coefficient][map plane of the panel][tile] */
   real *lines;
@@ -65,14 +71,41 @@ typedef struct Group {
   int64_t blocks;
 } Group;
 
+/* Sets the geometry of a phase of the map. Position 2u + v of a phase that begins at v sees image
+ * elements (2u + v - pad + t) / 2 where that is whole, through tap last - t. */
+static inline void setPhase(WinogradWorker *worker, int64_t phase)
+{
+  const int64_t first[] = {0, phase / 2, phase % 2};
+  worker->phaseRow = first[1];
+  worker->phaseColumn = first[2];
+  worker->phaseFilter = 0;
+  for (int i = 1; i < 3; i++) {
+    const int64_t pad = worker->whole.pad[i] - first[i];
+    const bool odd = pad % 2 != 0; /* whether t is */
+    worker->g.stride[i] = 1;
+    worker->g.output[i] = (worker->whole.output[i] - first[i] + 1) / 2;
+    worker->g.pad[i] = (pad - odd) / 2;
+    worker->phaseFilter = 2 * worker->phaseFilter + !odd; /* last is odd */
+  }
+  worker->grid = tileGrid(&worker->g, worker->plan.tiles);
+}
+
 static inline WinogradWorker workerFor(const THNNConvolution *g, const SimdTiles *tiles)
 {
-  return (WinogradWorker){.g = *g,
-                          .outerPlanes = g->transposed ? g->inputPlanes : g->outputPlanes,
-                          .innerPlanes = g->transposed ? g->outputPlanes : g->inputPlanes,
-                          .slices = g->inputPlanes * g->kernel[0],
-                          .grid = tileGrid(g, tiles),
-                          .plan.tiles = tiles};
+  const bool strided = g->stride[1] == 2;
+  const int64_t filters = strided ? PHASES : g->kernel[0];
+  WinogradWorker worker = {.g = *g,
+                           .whole = *g,
+                           .outerPlanes = g->transposed ? g->inputPlanes : g->outputPlanes,
+                           .innerPlanes = g->transposed ? g->outputPlanes : g->inputPlanes,
+                           .filters = filters,
+                           .slices = g->inputPlanes * (strided && g->transposed ? 1 : filters),
+                           .phases = strided && g->transposed ? PHASES : 1,
+                           .grid = tileGrid(g, tiles),
+                           .plan.tiles = tiles};
+  if (worker.phases > 1)
+    setPhase(&worker, 0); /* the largest */
+  return worker;
 }
 
 /* Coefficients of a tile. */
@@ -81,14 +114,20 @@ static inline int64_t coefficientsOf(const WinogradWorker *worker)
   return worker->plan.tiles->coefficients;
 }
 
+/* Filters of a pair of planes that are transformed at a time: those of all phases, or of one. */
+static inline int64_t filtersOfPair(const WinogradWorker *worker)
+{
+  return worker->phases > 1 && !worker->plan.sharesWeights ? 1 : worker->filters;
+}
+
 /* The number of filters that are stored one after the other for each outer plane, one for each
- * inner plane and tap in depth. */
+ * inner plane and for each of the filters of a pair of planes. */
 static inline int64_t filtersOf(const WinogradWorker *worker)
 {
-  const int64_t depth = worker->g.kernel[0];
   if (worker->plan.sharesWeights)
-    return worker->innerPlanes * depth;
-  return worker->g.transposed ? worker->plan.panelPlanes * depth : BLOCK_PLANES;
+    return worker->innerPlanes * worker->filters;
+  const int64_t panel = worker->plan.panelPlanes * filtersOfPair(worker);
+  return worker->g.transposed ? panel : BLOCK_PLANES;
 }
 
 /* Distance from one coefficient of the weights to the next. */
@@ -128,8 +167,10 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
   layOutCoefficients(worker, scratch);
   if (!worker->plan.sharesWeights)
     worker->weights = THNN_take(scratch, coefficientsOf(worker) * weightStep(worker), sizeof(real));
-  worker->packed =
-      THNN_take(scratch, BLOCK_PLANES * filterOf(worker->plan.tiles) * vectorLanes(), sizeof(real));
+  const int64_t packed = BLOCK_PLANES * filterOf(worker->plan.tiles) * vectorLanes();
+  worker->packed = THNN_take(scratch, packed, sizeof(real));
+  if (worker->whole.stride[1] == 2)
+    worker->ordered = THNN_take(scratch, packed, sizeof(real));
   worker->sums =
       THNN_take(scratch, blocks * coefficientsOf(worker) * sumStep(worker), sizeof(real));
   worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
