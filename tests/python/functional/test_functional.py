@@ -113,6 +113,8 @@ def test_every_module_of_thnn_has_its_functions():
         "GroupedConvolution",
         "GroupedFullConvolution",
         "Reduction",
+        "SeqGRU",
+        "SeqLSTM",
         "SpatialConvolutionJoined",
         "SpatialFullDilatedConvolution",
         "SpatialGreatest",
