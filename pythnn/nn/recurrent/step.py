@@ -78,7 +78,7 @@ def _table(name: str, input: Any, sizes: tuple[int, ...]) -> None:
 
 def as_mask(given: Any, shape: tuple[int, ...]) -> Any:
     """Which samples are padding, of a mask of numbers, in one shape."""
-    array = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
+    array = given.cpu().numpy() if isinstance(given, Tensor) else np.asarray(given)
     return array.astype(bool).reshape(shape)
 
 
@@ -97,7 +97,7 @@ class _Step(Weights):
         rows = input[0].reshape(-1, input[0].shape[-1])
         given = self.field("zeroMask")
         if given is not None and given is not False:
-            return as_mask(given, rows.shape[:1])
+            return array_module(rows).asarray(as_mask(given, rows.shape[:1]))
         return (rows == 0).all(1) if self.field("maskzero") else None
 
     def maskZero(self, nInputDim: int = 1) -> Self:
