@@ -4,8 +4,10 @@
  * them.
  *
  *     test_convolution_float [geometries]     200 unless given
- *     test_convolution_float time [seconds [rows]]
- *                                             prints timings instead (timings.h)
+ *     test_convolution_float time [seconds [least [most [rows]]]]
+ *                                             prints timings instead (timings.h); the operations of
+ *                                             a layer are 2e5, below which the call dominates, to
+ *                                             6e7 unless given
  *
  * Scratch memory is filled with NaN and followed by a guard; results have to be the same, bit for
  * bit, with one to four threads. */
@@ -427,7 +429,8 @@ static void testStridedChoice(THNNState *state)
 int main(int argc, char **argv)
 {
   if (argc > 1 && !strcmp(argv[1], "time"))
-    return printTimings(argc > 2 ? atof(argv[2]) : 60, argc > 3 ? argv[3] : "");
+    return printTimings(argc > 2 ? atof(argv[2]) : 60, argc > 3 ? atof(argv[3]) : 2e5,
+                        argc > 4 ? atof(argv[4]) : 6e7, argc > 5 ? argv[5] : "");
   const int geometries = argc > 1 ? atoi(argv[1]) : 200;
   const size_t limits[] = {64 << 10, 200000, 8 << 20};
   catchErrors();

@@ -11,8 +11,6 @@
 
 #include "generic/convolution/engine/algorithm.h"
 
-/* Layers with fewer operations are dominated by the call, those with more take too long. */
-static const double LEAST_OPERATIONS = 2e5, MOST_OPERATIONS = 6e7;
 static const double MOST_BYTES = 64e6;
 
 static uint64_t randomState = 1;
@@ -149,7 +147,7 @@ static void timeLayer(const THNNConvolution *g, const Arrays *of, const char *ro
     }
 }
 
-int printTimings(double limit, const char *rows)
+int printTimings(double limit, double least, double most, const char *rows)
 {
   THNNState *state = THNN_State_new();
   THNN_State_setThreads(state, 1);
@@ -161,7 +159,7 @@ int printTimings(double limit, const char *rows)
     const double image = (double)g.batch * g.inputPlanes * THNN_convolutionImagePositions(&g);
     const double map = (double)g.batch * g.outputPlanes * THNN_convolutionMapPositions(&g);
     const double weights = THNN_convolutionWeights(&g);
-    if (operations < LEAST_OPERATIONS || operations > MOST_OPERATIONS ||
+    if (operations < least || operations > most ||
         (image + map + weights) * sizeof(real) > MOST_BYTES)
       continue;
     const Arrays of = {.image = newElements(image),

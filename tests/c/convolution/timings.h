@@ -1,6 +1,7 @@
 /* What benchmarks/fit.py fits the engine's costs to. */
 
-/* Draws random layers for about `seconds` seconds and prints a line of CSV for every part of each
- * and every algorithm that applies and whose name begins with `rows`: what the algorithm counts and
- * the cycles that it took. The layers are the same each time. Returns 0. */
-int printTimings(double seconds, const char *rows);
+/* Draws random layers of `least` to `most` operations for about `seconds` seconds and prints a line
+ * of CSV for every part of each and every algorithm that applies and whose name begins with `rows`:
+ * what the algorithm counts and the cycles that it took. The layers are the same each time.
+ * Returns 0. */
+int printTimings(double seconds, double least, double most, const char *rows);
