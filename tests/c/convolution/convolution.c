@@ -263,6 +263,17 @@ static void testGroups(THNNState *state)
   testGeometry(&g, state);
 }
 
+/* Taps of 2x2, which hardly any random geometry has at stride 1. */
+static void testFewTaps(THNNState *state)
+{
+  THNNConvolution g = layerOf(2, 24, 36, 19, 22);
+  for (int i = 1; i < 3; i++) {
+    g.kernel[i] = 2;
+    g.output[i] = g.input[i] + 2 * g.pad[i] - 1;
+  }
+  testGeometry(&g, state);
+}
+
 /* With a stride of 2: with room for some weights only, which are then transformed anew for each
  * phase. */
 static void testStrides(THNNState *state)
@@ -439,6 +450,7 @@ int main(int argc, char **argv)
   testPlans(state);
   testLarge(state);
   testGroups(state);
+  testFewTaps(state);
   testStrides(state);
   testKeptWeights(state);
   testWinogradPlans(state);
