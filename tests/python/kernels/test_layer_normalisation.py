@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.bounds import assert_near
-from support.memory import counting_memory
+from support.memory import fail_each_allocation
 
-import pythnn
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
 SHAPES = [(1, 1), (3, 7), (70, 33), (4, 768)]
@@ -92,21 +91,10 @@ def test_refusals_and_failing_memory() -> None:
             run({**a, name: a[name][..., :-1].copy()})
     with pytest.raises(THNNArgumentError, match="rows x columns"):
         run({**a, "input": a["input"][0]})
-    failures = 0
-    while True:
-        output, mean, std = (np.full(n, 7.0) for n in ((3, 5), 3, 3))
-        with counting_memory() as memory:
-            memory.fail_from(failures + 1)
-            try:
-                thnn.LayerNormalization_updateOutput(
-                    None, a["input"], output, a["weight"], a["bias"], mean, std, 1e-3
-                )
-            except pythnn.THNNMemoryError:
-                failures += 1
-            else:
-                break
-            finally:
-                memory.fail_from(0)
-            assert memory.live == 0
-        assert (output == 7).all()
-    assert failures >= 1
+    a |= {"output": np.full((3, 5), 7.0), "mean": np.full(3, 7.0), "std": np.full(3, 7.0)}
+
+    def call() -> None:
+        given = (a[name] for name in ("input", "output", "weight", "bias", "mean", "std"))
+        thnn.LayerNormalization_updateOutput(None, *given, 1e-3)
+
+    assert fail_each_allocation(call, a) >= 1

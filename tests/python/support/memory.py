@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pythnn import ffi, lib
+import numpy as np
+
+from pythnn import THNNMemoryError, ffi, lib
 
 from .compiling import library
 
@@ -56,3 +58,26 @@ def counting_memory() -> Iterator[Memory]:
     finally:
         memory.fail_from(0)
         lib.THSetMemoryHooks(ffi.NULL)
+
+
+def fail_each_allocation(call: Callable[[], object], arrays: Mapping[str, Any]) -> int:
+    """Makes a call until it goes well: each time one allocation more succeeds, and the rest fails.
+
+    A failing call leaves no block behind, and the arrays as they are. Returns how many failed.
+    """
+    before = {name: array.copy() for name, array in arrays.items()}
+    failures = 0
+    while True:
+        with counting_memory() as memory:
+            memory.fail_from(failures + 1)
+            try:
+                call()
+            except THNNMemoryError:
+                failures += 1
+            else:
+                return failures
+            finally:
+                memory.fail_from(0)
+            assert memory.live == 0
+        for name, array in before.items():
+            np.testing.assert_array_equal(arrays[name], array, name)
