@@ -12,14 +12,7 @@
  *   gradInGates = d c i (1 - i), d cx f (1 - f), d i (1 - c^2), g t o (1 - o) */
 #include "generic/template.h"
 #include "geometry/cell.h"
-
-enum {
-  GATES = 4,
-  FORWARD_COST = 60, /* cost of a unit, in copied elements */
-  BACKWARD_COST = 24
-};
-
-static const LstmOrder order = {.input = 0, .forget = 1, .cell = 2, .output = 3};
+#include "generic/recurrent/lstm.h"
 
 void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *hidden,
                                    THTensor *bias1, THTensor *bias2, THTensor *cell,
@@ -27,7 +20,7 @@ void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *
 {
   const char *function = "LSTMFused_updateOutput";
   const THNNCell sizes =
-      THNN_fusedCell_shapeCheck(function, GATES, THNN_SHAPE(cell, 6), THNN_SHAPE(input, 2),
+      THNN_fusedCell_shapeCheck(function, LSTM_GATES, THNN_SHAPE(cell, 6), THNN_SHAPE(input, 2),
                                 THNN_SHAPE(hidden, 3), THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
   const int64_t units = sizes.units;
 
@@ -43,15 +36,16 @@ void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *
   THNN_planAcquire(&plan);
 
   const int threads =
-      THNN_threads(state, sizes.batch, (double)sizes.batch * (double)units * FORWARD_COST);
+      THNN_threads(state, sizes.batch, (double)sizes.batch * (double)units * LSTM_FORWARD_COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < sizes.batch; i++) {
-    real *gate = (real *)gates->data + i * GATES * units;
-    const GateRows rows = {gate, (const real *)recurrent->data + i * GATES * units,
+    real *gate = (real *)gates->data + i * LSTM_GATES * units;
+    const GateRows rows = {gate, (const real *)recurrent->data + i * LSTM_GATES * units,
                            inBias ? inBias->data : NULL,
                            recurrentBias ? recurrentBias->data : NULL};
-    THNN_(simd).recurrent.lstm(units, order, &rows, (const real *)before->data + i * units, gate,
-                               (real *)out->data + i * units, (real *)after->data + i * units);
+    THNN_(simd).recurrent.lstm(units, LSTM_ORDER, &rows, (const real *)before->data + i * units,
+                               gate, (real *)out->data + i * units,
+                               (real *)after->data + i * units);
   }
   THNN_planRelease(&plan);
 }
@@ -62,13 +56,13 @@ void THNN_(LSTMFused_updateGradInput)(THNNState *state, THTensor *storage, THTen
 {
   const char *function = "LSTMFused_updateGradInput";
   THNN_checkNotEmpty(function, THNN_SHAPE(cx, 4));
-  THNN_checkCellElements(function, THNN_SHAPE(storage, 2), GATES, THNN_SHAPE(cx, 4));
+  THNN_checkCellElements(function, THNN_SHAPE(storage, 2), LSTM_GATES, THNN_SHAPE(cx, 4));
   THNN_checkSameElements(function, THNN_SHAPE(cy, 5), THNN_SHAPE(cx, 4));
   THNN_checkSameElements(function, THNN_SHAPE(gradOutput, 6), THNN_SHAPE(cx, 4));
   THNN_checkSameElements(function, THNN_SHAPE(gradOutputCell, 7), THNN_SHAPE(cx, 4));
   const int64_t units = cx->size[cx->nDimension - 1];
   const int64_t batch = THTensor_(nElement)(cx) / units;
-  const int64_t gateSize[] = {batch, GATES * units};
+  const int64_t gateSize[] = {batch, LSTM_GATES * units};
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -81,14 +75,16 @@ void THNN_(LSTMFused_updateGradInput)(THNNState *state, THTensor *storage, THTen
   THNNBuffer *to = THNN_planOutLike(&plan, gradInputCx, 8, cx);
   THNN_planAcquire(&plan);
 
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
+  const int threads =
+      THNN_threads(state, batch, (double)batch * (double)units * LSTM_BACKWARD_COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < batch; i++) {
     const int64_t at = i * units;
     const LstmGradients row = {(const real *)before->data + at, (const real *)after->data + at,
                                (const real *)from->data + at, (const real *)fromCell->data + at};
-    THNN_(simd).recurrent.lstmBackward(units, order, (const real *)gates->data + GATES * at, &row,
-                                       (real *)toGates->data + GATES * at, (real *)to->data + at);
+    THNN_(simd).recurrent.lstmBackward(
+        units, LSTM_ORDER, (const real *)gates->data + LSTM_GATES * at, &row,
+        (real *)toGates->data + LSTM_GATES * at, (real *)to->data + at);
   }
   THNN_planRelease(&plan);
 }

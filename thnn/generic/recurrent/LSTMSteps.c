@@ -12,15 +12,8 @@
  * product then reads it in place, step by step. */
 #include "generic/template.h"
 #include "geometry/cell.h"
+#include "generic/recurrent/lstm.h"
 #include "generic/shared/matrix.h"
-
-enum {
-  GATES = 4,
-  FORWARD_COST = 60, /* cost of a unit, in copied elements */
-  BACKWARD_COST = 24
-};
-
-static const LstmOrder order = {.input = 0, .forget = 1, .cell = 2, .output = 3};
 
 /* Whether the columns of a weight are dense, and its rows are not. */
 static bool hasDenseColumns(const THTensor *weight)
@@ -34,11 +27,11 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
 {
   const char *function = "LSTMSteps_updateOutput";
   const THNNSteps sizes =
-      THNN_steps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
-  THNN_checkStepBiases(function, GATES, &sizes, THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
+      THNN_steps_shapeCheck(function, LSTM_GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
+  THNN_checkStepBiases(function, LSTM_GATES, &sizes, THNN_SHAPE(bias1, 4), THNN_SHAPE(bias2, 5));
   THNN_checkStates(function, &sizes, THNN_SHAPE(output, 6));
   THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 7));
-  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+  const int64_t units = sizes.units, batch = sizes.batch, width = LSTM_GATES * units;
   const bool along = hasDenseColumns(weight);
 
   THNNPlan plan;
@@ -56,7 +49,7 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
+  const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
   for (int64_t step = 0; step < sizes.steps; step++) {
     const THNNStep at = THNN_stepAt(&sizes, step, reverse);
     real *gate = (real *)all->data + at.step * batch * width;
@@ -73,9 +66,10 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
       const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
                              inBias ? inBias->data : NULL,
                              recurrentBias ? recurrentBias->data : NULL};
-      THNN_(simd).recurrent.lstm(
-          units, order, &rows, (const real *)memory->data + before + i * units, gate + i * width,
-          (real *)states->data + after + i * units, (real *)memory->data + after + i * units);
+      THNN_(simd).recurrent.lstm(units, LSTM_ORDER, &rows,
+                                 (const real *)memory->data + before + i * units, gate + i * width,
+                                 (real *)states->data + after + i * units,
+                                 (real *)memory->data + after + i * units);
     }
   }
   THNN_planRelease(&plan);
@@ -87,11 +81,11 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
 {
   const char *function = "LSTMSteps_updateGradInput";
   const THNNSteps sizes =
-      THNN_steps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
+      THNN_steps_shapeCheck(function, LSTM_GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
   THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 4));
   THNN_checkStepGradients(function, &sizes, THNN_SHAPE(gradOutput, 5), THNN_SHAPE(gradState, 7));
   THNN_checkStepGradients(function, &sizes, THNN_NO_SHAPE, THNN_SHAPE(gradCell, 8));
-  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+  const int64_t units = sizes.units, batch = sizes.batch, width = LSTM_GATES * units;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -106,7 +100,8 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
+  const int threads =
+      THNN_threads(state, batch, (double)batch * (double)units * LSTM_BACKWARD_COST);
   for (int64_t step = sizes.steps; step-- > 0;) {
     const THNNStep at = THNN_stepAt(&sizes, step, reverse);
     const real *gate = (const real *)all->data + at.step * batch * width;
@@ -120,7 +115,7 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
       if (given)
         THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
       const LstmGradients gradients = {cx + i * units, cy + i * units, row, cell};
-      THNN_(simd).recurrent.lstmBackward(units, order, gate + i * width, &gradients,
+      THNN_(simd).recurrent.lstmBackward(units, LSTM_ORDER, gate + i * width, &gradients,
                                          gradGate + i * width, cell);
     }
     const Matrix w = {matrix->data, units, false}, g = {gradGate, width, false};

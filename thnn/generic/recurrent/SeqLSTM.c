@@ -12,26 +12,21 @@
 #include "generic/template.h"
 #include "geometry/cell.h"
 #include "generic/recurrent/fedBack.h"
+#include "generic/recurrent/lstm.h"
 
-enum {
-  GATES = 4,
-  FORWARD_COST = 60, /* cost of a unit, in copied elements */
-  BACKWARD_COST = 24
-};
-
-static const LstmOrder order = {.input = 0, .forget = 1, .output = 2, .cell = 3};
+static const LstmOrder CELL_LAST = {.input = 0, .forget = 1, .output = 2, .cell = 3};
 
 void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *weight,
                                  THTensor *bias, THTensor *mask, THTensor *output, THTensor *cells)
 {
   const char *function = "SeqLSTM_updateOutput";
-  const THNNSteps sizes =
-      THNN_fedBackSteps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
-  THNN_checkStepBias(function, GATES, &sizes, THNN_SHAPE(bias, 4));
+  const THNNSteps sizes = THNN_fedBackSteps_shapeCheck(function, LSTM_GATES, THNN_SHAPE(gates, 2),
+                                                       THNN_SHAPE(weight, 3));
+  THNN_checkStepBias(function, LSTM_GATES, &sizes, THNN_SHAPE(bias, 4));
   THNN_checkStepMask(function, &sizes, THNN_SHAPE(mask, 5));
   THNN_checkStates(function, &sizes, THNN_SHAPE(output, 6));
   THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 7));
-  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+  const int64_t units = sizes.units, batch = sizes.batch, width = LSTM_GATES * units;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -46,7 +41,7 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
   THNNBuffer *scratch = THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
+  const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
   for (int64_t step = 0; step < sizes.steps; step++) {
     real *gate = (real *)all->data + step * batch * width;
     const int64_t before = step * batch * units, after = before + batch * units;
@@ -63,7 +58,7 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
         THNN_(simd).pointwise.fill(units, 0, h);
         THNN_(simd).pointwise.fill(units, 0, c);
       } else {
-        THNN_(simd).recurrent.lstm(units, order, &rows,
+        THNN_(simd).recurrent.lstm(units, CELL_LAST, &rows,
                                    (const real *)memory->data + before + i * units,
                                    gate + i * width, h, c);
       }
@@ -77,13 +72,13 @@ void THNN_(SeqLSTM_updateGradInput)(THNNState *state, THTensor *gates, THTensor 
                                     THTensor *gradGates, THTensor *gradState, THTensor *gradCell)
 {
   const char *function = "SeqLSTM_updateGradInput";
-  const THNNSteps sizes =
-      THNN_fedBackSteps_shapeCheck(function, GATES, THNN_SHAPE(gates, 2), THNN_SHAPE(weight, 3));
+  const THNNSteps sizes = THNN_fedBackSteps_shapeCheck(function, LSTM_GATES, THNN_SHAPE(gates, 2),
+                                                       THNN_SHAPE(weight, 3));
   THNN_checkStepMask(function, &sizes, THNN_SHAPE(mask, 4));
   THNN_checkStates(function, &sizes, THNN_SHAPE(cells, 5));
   THNN_checkStepGradients(function, &sizes, THNN_SHAPE(gradOutput, 6), THNN_SHAPE(gradState, 8));
   THNN_checkStepGradients(function, &sizes, THNN_NO_SHAPE, THNN_SHAPE(gradCell, 9));
-  const int64_t units = sizes.units, batch = sizes.batch, width = GATES * units;
+  const int64_t units = sizes.units, batch = sizes.batch, width = LSTM_GATES * units;
 
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
@@ -101,7 +96,8 @@ void THNN_(SeqLSTM_updateGradInput)(THNNState *state, THTensor *gates, THTensor 
   THNN_planAcquire(&plan);
 
   turnFedBack(&back, matrix->data);
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
+  const int threads =
+      THNN_threads(state, batch, (double)batch * (double)units * LSTM_BACKWARD_COST);
   for (int64_t step = sizes.steps; step-- > 0;) {
     const real *gate = (const real *)all->data + step * batch * width;
     real *gradGate = (real *)to->data + step * batch * width;
@@ -119,7 +115,7 @@ void THNN_(SeqLSTM_updateGradInput)(THNNState *state, THTensor *gates, THTensor 
       if (given)
         THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
       const LstmGradients gradients = {cx + i * units, cy + i * units, row, cell};
-      THNN_(simd).recurrent.lstmBackward(units, order, gate + i * width, &gradients,
+      THNN_(simd).recurrent.lstmBackward(units, CELL_LAST, gate + i * width, &gradients,
                                          gradGate + i * width, cell);
     }
     multiplyFedBack(&back, 0, width, gradGate, false, carried->data);

@@ -23,14 +23,13 @@ typedef struct FedBack {
   THNNBuffer *turned, *scratch;
 } FedBack;
 
+/* A product that transposes takes longer than one that does not by a half at most. */
+enum { LEAST_STEPS = 3 };
+
 /* Begins to declare the products of all steps; `width` is the number of columns of the weight. */
 static inline FedBack fedBack(THNNPlan *plan, THNNState *state, const THNNSteps *sizes,
                               int64_t width)
 {
-  enum {
-    LEAST_STEPS = 3
-  }; /* a product that transposes takes longer than one that does not by a
-                             * half at most */
   FedBack back = {.plan = plan,
                   .state = state,
                   .units = sizes->units,
