@@ -26,6 +26,7 @@ from pythnn import functional as F  # noqa: N812
 from pythnn._library import ffi, lib
 
 ALGORITHMS = ["winograd", "winograd4"]
+OTHERS = ["direct", "gemm"]
 TILES = [("winograd", 3), ("winograd4", 3), ("winograd4", 5), ("winograd4", 2)]
 """Algorithms, and the taps of their kernels in height and width."""
 
@@ -106,6 +107,15 @@ def correlate(
             state, x, go, gw, gb, None, None, taps, taps, 1, 1, pad, pad, 0.5
         )
     return gw, gb
+
+
+def assert_by_another(found: list[np.ndarray], others: list[list[np.ndarray]]) -> None:
+    """`found` is what one of the algorithms without sums of elements computes, to the last bit: the
+    one that is expected to be the fastest, which differs between instruction sets."""
+    assert any(
+        all(np.array_equal(f, o, equal_nan=True) for f, o in zip(found, other, strict=True))
+        for other in others
+    )
 
 
 @pytest.mark.parametrize(
@@ -274,9 +284,9 @@ def test_what_overflows_on_the_way_only(algorithm: str, taps: int, dtype: str) -
     random = np.random.default_rng(0)
     x = random.uniform(0.5, 1, (2, 4, 9, 10)).astype(dtype) * np.finfo(dtype).max
     w = random.uniform(-1, 1, (3, 4 * taps**2)).astype(dtype) / 128
-    found, wanted = (convolve(x, w, name, taps=taps) for name in (algorithm, "direct"))
-    assert np.isfinite(wanted).all()
-    assert found.tobytes() == wanted.tobytes()
+    found, *others = ([convolve(x, w, name, taps=taps)] for name in (algorithm, *OTHERS))
+    assert np.isfinite(found).all()
+    assert_by_another(found, others)
 
 
 @pytest.mark.parametrize(("algorithm", "taps"), TILES)
@@ -288,10 +298,9 @@ def test_weight_gradient_of_what_overflows_on_the_way_only(
     random = np.random.default_rng(0)
     x = random.uniform(0.5, 1, (2, planes[0], 9, 10)).astype(dtype) * np.finfo(dtype).max
     go = random.uniform(-1, 1, (2, planes[1], 9, 10)).astype(dtype) / 1024
-    found, wanted = (correlate(x, go, name, limit, taps) for name in (algorithm, "direct"))
-    for f, w in zip(found, wanted, strict=True):
-        assert np.isfinite(w).all()
-        assert f.tobytes() == w.tobytes()
+    found, *others = (list(correlate(x, go, name, limit, taps)) for name in (algorithm, *OTHERS))
+    assert all(np.isfinite(f).all() for f in found)
+    assert_by_another(found, others)
 
 
 @pytest.mark.parametrize(("algorithm", "taps"), TILES)
@@ -308,9 +317,10 @@ def test_weight_gradient_of_infinity_and_nan(
     go = random.standard_normal((2, planes[1], 9, 10)).astype(dtype)
     for array in (x, go):
         array.flat[40] = value
-        found, wanted = (correlate(x, go, name, limit, taps) for name in (algorithm, "direct"))
-        for f, w in zip(found, wanted, strict=True):
-            np.testing.assert_array_equal(f, w)
+        found, *others = (
+            list(correlate(x, go, name, limit, taps)) for name in (algorithm, *OTHERS)
+        )
+        assert_by_another(found, others)
         assert {True, False} == set(np.isfinite(found[0]).flat)
         array.flat[40] = 1
 
@@ -325,9 +335,9 @@ def test_infinity_and_nan(algorithm: str, taps: int, dtype: str, value: float) -
     w = random.standard_normal((3, 4 * taps**2)).astype(dtype)
     for array in (x, w):
         array.flat[40] = value
-        found, wanted = (convolve(x, w, name, taps=taps) for name in (algorithm, "direct"))
-        np.testing.assert_array_equal(found, wanted)
-        assert {True, False} == set(np.isfinite(found).flat)
+        found, *others = ([convolve(x, w, name, taps=taps)] for name in (algorithm, *OTHERS))
+        assert_by_another(found, others)
+        assert {True, False} == set(np.isfinite(found[0]).flat)
         array.flat[40] = 1
 
 
@@ -455,12 +465,13 @@ def test_frames_that_are_not_finite(dtype: str, value: float | str) -> None:
         go[:] = np.finfo(dtype).max * 0.75
     else:
         x[0, 3, 1] = go[1, 2, 2] = value
-    settings = [{"convolution": name} for name in ("winograd", "direct")]
-    found, wanted = (convolve_frames(x, w, b, go, **some) for some in settings)
-    for f, expect in zip(found, wanted, strict=True):
-        np.testing.assert_array_equal(f, expect)
-        assert np.isfinite(expect).any()
-        assert np.isfinite(expect).all() == isinstance(value, str)
+    found, *others = (
+        list(convolve_frames(x, w, b, go, convolution=name)) for name in ("winograd", *OTHERS)
+    )
+    assert_by_another(found, others)
+    for f in found:
+        assert np.isfinite(f).any()
+        assert np.isfinite(f).all() == isinstance(value, str)
 
 
 def test_frames_by_default() -> None:
@@ -470,10 +481,10 @@ def test_frames_by_default() -> None:
         x = random.standard_normal((2, 80, size)).astype("float32")
         w = random.standard_normal((size, 3 * size)).astype("float32")
         b, go = x[0, 0], x[:, 2:]
-        automatic, winograd, direct = (
+        automatic, winograd, *others = (
             convolve_frames(x, w, b, go, convolution=name)[0].tobytes()
-            for name in ("auto", "winograd", "direct")
+            for name in ("auto", "winograd", *OTHERS)
         )
-        assert winograd != direct
+        assert winograd not in others
         baseline = ffi.string(lib.THNN_simdLevelName()) == b"baseline"
-        assert automatic == (winograd if large and not baseline else direct)
+        assert automatic in ([winograd] if large and not baseline else others)
