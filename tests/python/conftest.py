@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import zlib
 from collections.abc import Iterator
 
@@ -34,6 +35,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="of the cases of each test, run the first and one in N of the others, chosen by name",
     )
+
+
+def pytest_configure() -> None:
+    """Lets failures be short wherever the tests run. Where one of these variables says that nobody
+    sits before the screen, pytest writes out how compared bytes differ: for those of an array of a
+    megabyte, this takes hours."""
+    for name in ("CI", "BUILD_NUMBER"):
+        os.environ.pop(name, None)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
