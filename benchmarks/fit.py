@@ -7,8 +7,10 @@ An algorithm counts how often it does each of a few things; what it is expected 
 of these counts, each times its cost. `costs/expected.json` has the names of the things, what they
 are, and what they were expected to cost before there were any timings. The tables of timings beside
 it, which `test_convolution_float time` prints, have a row for each layer, pass and algorithm: the
-cycles that were measured, and the counts that are not 0, each after the number of its thing. For
-each instruction set, real type and algorithm the fit minimizes the sum of
+cycles that were measured, and the counts that are not 0, each after the number of its thing. Rows
+of Winograd's algorithms with weights that are kept and come from memory, as in a network of many
+layers, are of `test_convolution_float time 70 2e5 6e7 winograd kept`: their passes end in "kept".
+For each instruction set, real type and algorithm the fit minimizes the sum of
 
     ((counts * costs) / cycles - 1)^2          over the timings
     TRUST * ((cost / expected) - 1)^2          over the costs, which are not negative

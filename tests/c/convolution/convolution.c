@@ -430,7 +430,7 @@ static void testStridedChoice(THNNState *state)
       int row = 0;
       while (strcmp(THNN_(engine_rowName)(row), "direct") != 0)
         row++;
-      CHECK(THNN_(engine_prepareRow)(&direct, state, &g, THNN_CONVOLUTION_FORWARD, row));
+      CHECK(THNN_(engine_prepareRow)(&direct, state, &g, THNN_CONVOLUTION_FORWARD, row, false));
       CHECK(THNN_(engine_cost)(&chosen) <= THNN_(engine_cost)(&direct));
       taken += isRow(&chosen, "direct");
     }
@@ -441,7 +441,7 @@ int main(int argc, char **argv)
 {
   if (argc > 1 && !strcmp(argv[1], "time"))
     return printTimings(argc > 2 ? atof(argv[2]) : 60, argc > 3 ? atof(argv[3]) : 2e5,
-                        argc > 4 ? atof(argv[4]) : 6e7, argc > 5 ? argv[5] : "");
+                        argc > 4 ? atof(argv[4]) : 6e7, argc > 5 ? argv[5] : "", argc > 6);
   const int geometries = argc > 1 ? atoi(argv[1]) : 200;
   const size_t limits[] = {64 << 10, 200000, 8 << 20};
   catchErrors();

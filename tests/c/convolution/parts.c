@@ -267,7 +267,7 @@ static void testRows(const THNNConvolution *g, const Computation *of, const doub
   const char *name;
   for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
     THNNConvolutionPlan plan;
-    if (!THNN_(engine_prepareRow)(&plan, state, g, of->part, row))
+    if (!THNN_(engine_prepareRow)(&plan, state, g, of->part, row, false))
       continue;
     THNN_State_setConvolutionRow(state, name);
     THNN_(engine_prepare)(&plan, state, g, of->part);

@@ -75,13 +75,32 @@ static double cyclesPerSecond(void)
 
 typedef struct Arrays {
   real *image, *map, *weight, *bias, *scratch;
+  size_t weightBytes;
 } Arrays;
 
-static double seconds(const THNNConvolutionPlan *plan, const Arrays *of)
+/* Puts what lies there out of all caches, on processors that have an instruction for it. */
+static void putOutOfCaches(const void *x, size_t bytes)
+{
+#ifdef __x86_64__
+  enum { LINE = 64 };
+  for (size_t i = 0; x && i < bytes; i += LINE)
+    __builtin_ia32_clflush((const char *)x + i);
+  __builtin_ia32_mfence();
+#else
+  (void)x, (void)bytes;
+#endif
+}
+
+/* With `cold`, weights come from memory, as in a network of many layers. */
+static double seconds(const THNNConvolutionPlan *plan, const Arrays *of, bool cold)
 {
   enum { CALLS = 5 };
   double best = 1e9, spent = 0;
   for (int i = 0; i < CALLS || (spent < 2e-3 && i < 200); i++) {
+    if (cold) {
+      putOutOfCaches(of->weight, of->weightBytes);
+      putOutOfCaches(plan->kept, plan->chosen.keptBytes);
+    }
     const double start = now();
     switch (plan->chosen.part) {
     case THNN_CONVOLUTION_FORWARD:
@@ -111,11 +130,12 @@ static real *newElements(double elements)
   return x;
 }
 
-static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *plan, double cycles)
+static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *plan, bool kept,
+                        double cycles)
 {
   const AlgorithmPlan *chosen = &plan->chosen;
-  printf("%s,%s,%s,%d,", THNN_simdLevelName(), sizeof(real) == sizeof(float) ? "float" : "double",
-         chosen->algorithm->name, (int)chosen->part);
+  printf("%s,%s,%s,%d%s,", THNN_simdLevelName(), sizeof(real) == sizeof(float) ? "float" : "double",
+         chosen->algorithm->name, (int)chosen->part, kept ? " kept" : "");
   printf("%d %d %d", (int)g->batch, (int)g->inputPlanes, (int)g->outputPlanes);
   for (int i = 0; i < 3; i++)
     printf(" %d:%d:%d:%d:%d", (int)g->input[i], (int)g->kernel[i], (int)g->stride[i],
@@ -130,24 +150,37 @@ static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *pla
   printf("\n");
 }
 
-static void timeLayer(const THNNConvolution *g, const Arrays *of, const char *rows,
+/* Times a row of the engine's table, if it applies; with `keeps`, with weights that are kept. */
+static void timeRow(const THNNConvolution *g, const Arrays *of, int row, THNNConvolutionPart part,
+                    bool keeps, THNNState *state, double rate)
+{
+  THNNConvolutionPlan plan;
+  if (!THNN_(engine_prepareRow)(&plan, state, g, part, row, keeps))
+    return;
+  Arrays arrays = *of;
+  arrays.scratch = newElements((double)plan.scratchBytes / sizeof(real));
+  real *kept = newElements((double)plan.chosen.keptBytes / sizeof(real));
+  if (plan.chosen.keptBytes > 0) {
+    THNN_(engine_keep)(&plan, of->weight, kept, arrays.scratch);
+    plan.kept = kept;
+  }
+  printTiming(g, &plan, keeps, seconds(&plan, &arrays, keeps) * rate);
+  free(arrays.scratch);
+  free(kept);
+}
+
+static void timeLayer(const THNNConvolution *g, const Arrays *of, const char *rows, bool keeps,
                       THNNState *state, double rate)
 {
   const char *name;
-  for (int part = 0; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++)
-    for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
-      THNNConvolutionPlan plan;
-      if (strncmp(name, rows, strlen(rows)) != 0 ||
-          !THNN_(engine_prepareRow)(&plan, state, g, (THNNConvolutionPart)part, row))
-        continue;
-      Arrays arrays = *of;
-      arrays.scratch = newElements((double)plan.scratchBytes / sizeof(real));
-      printTiming(g, &plan, seconds(&plan, &arrays) * rate);
-      free(arrays.scratch);
-    }
+  const int last = keeps ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_BACKWARD_WEIGHT;
+  for (int part = 0; part <= last; part++)
+    for (int row = 0; (name = THNN_(engine_rowName)(row)); row++)
+      if (strncmp(name, rows, strlen(rows)) == 0)
+        timeRow(g, of, row, (THNNConvolutionPart)part, keeps, state, rate);
 }
 
-int printTimings(double limit, double least, double most, const char *rows)
+int printTimings(double limit, double least, double most, const char *rows, bool keeps)
 {
   THNNState *state = THNN_State_new();
   THNN_State_setThreads(state, 1);
@@ -165,8 +198,9 @@ int printTimings(double limit, double least, double most, const char *rows)
     const Arrays of = {.image = newElements(image),
                        .map = newElements(map),
                        .weight = newElements(weights),
-                       .bias = newElements((double)g.outputPlanes)};
-    timeLayer(&g, &of, rows, state, rate);
+                       .bias = newElements((double)g.outputPlanes),
+                       .weightBytes = (size_t)weights * sizeof(real)};
+    timeLayer(&g, &of, rows, keeps, state, rate);
     free(of.image);
     free(of.map);
     free(of.weight);

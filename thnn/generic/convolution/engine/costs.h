@@ -169,8 +169,8 @@ enum {
   WINOGRAD_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD_WEIGHT, /* transforming a filter */
   WINOGRAD_PARTIAL, /* vectors that a row's partial one adds */
-  WINOGRAD_KEPT_PRODUCT, /* factor of a product with kept weights */
-  WINOGRAD_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
+  WINOGRAD_KEPT_PRODUCT, /* the same with kept weights */
+  WINOGRAD_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   WINOGRAD_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD_COSTS
 };
@@ -196,8 +196,8 @@ enum {
   WINOGRAD4_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD4_WEIGHT, /* transforming a filter */
   WINOGRAD4_PARTIAL, /* vectors that a row's partial one adds */
-  WINOGRAD4_KEPT_PRODUCT, /* factor of a product with kept weights */
-  WINOGRAD4_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
+  WINOGRAD4_KEPT_PRODUCT, /* the same with kept weights */
+  WINOGRAD4_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD4_KEPT_BYTE,
   WINOGRAD4_COSTS
@@ -224,8 +224,8 @@ enum {
   WINOGRAD25_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD25_WEIGHT, /* transforming a filter */
   WINOGRAD25_PARTIAL, /* vectors that a row's partial one adds */
-  WINOGRAD25_KEPT_PRODUCT, /* factor of a product with kept weights */
-  WINOGRAD25_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
+  WINOGRAD25_KEPT_PRODUCT, /* the same with kept weights */
+  WINOGRAD25_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD25_KEPT_BYTE,
   WINOGRAD25_COSTS
@@ -254,8 +254,8 @@ enum {
   WINOGRAD42_MOVED, /* moving a row of tiles of one residue class, dilated */
   WINOGRAD42_WEIGHT, /* transforming a filter */
   WINOGRAD42_PARTIAL, /* vectors that a row's partial one adds */
-  WINOGRAD42_KEPT_PRODUCT, /* factor of a product with kept weights */
-  WINOGRAD42_KEPT_BLOCK, /* products that the first vector of a block adds, with kept weights */
+  WINOGRAD42_KEPT_PRODUCT, /* the same with kept weights */
+  WINOGRAD42_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD42_KEPT_BYTE,
   WINOGRAD42_COSTS

@@ -226,10 +226,12 @@ const char *THNN_(engine_rowName)(int row)
 }
 
 bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
-                              const THNNConvolution *geometry, THNNConvolutionPart part, int row)
+                              const THNNConvolution *geometry, THNNConvolutionPart part, int row,
+                              bool keeps)
 {
-  THNN_REPRODUCIBLY_GET(state, engine_prepareRow, (plan, state, geometry, part, row))
-  const AlgorithmPlan settings = {.geometry = *geometry, .part = part, .state = state};
+  THNN_REPRODUCIBLY_GET(state, engine_prepareRow, (plan, state, geometry, part, row, keeps))
+  const AlgorithmPlan settings = {
+      .geometry = *geometry, .part = part, .state = state, .keeps = keeps};
   choose(plan, &settings, algorithms[row].name);
   return plan->chosen.algorithm == &algorithms[row];
 }

@@ -66,10 +66,11 @@ const char *THNN_(engine_row)(const THNNConvolutionPlan *plan); /* its row's nam
 /* The name of row number `row` of the table of algorithms; NULL beyond its end. */
 const char *THNN_(engine_rowName)(int row);
 
-/* Plans what one row of the table would do, whatever the state names. Returns whether its algorithm
- * applies; if not, the plan is that of another one. */
+/* Plans what one row of the table would do, whatever the state names; with `keeps`, as prepareKept
+ * does. Returns whether its algorithm applies; if not, the plan is that of another one. */
 bool THNN_(engine_prepareRow)(THNNConvolutionPlan *plan, const THNNState *state,
-                              const THNNConvolution *geometry, THNNConvolutionPart part, int row);
+                              const THNNConvolution *geometry, THNNConvolutionPart part, int row,
+                              bool keeps);
 
 /* map = bias + convolution(image); bias (one value per map plane) may be NULL. With a plan for the
  * gradient of the image, `image` is the map gradient, and the gradients that flow back through the

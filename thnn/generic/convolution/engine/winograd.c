@@ -43,15 +43,15 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, c
   /* Putting taps in order takes about as long as transforming them. */
   const double perWeight = worker->whole.stride[1] == 2 ? 2 : 1;
   const double allCoefficients = coefficients * planes * slices;
-  const double keptVectors =
-      costs[WINOGRAD_KEPT_PRODUCT] * vectors + costs[WINOGRAD_KEPT_BLOCK] * (double)blocks;
   const double counts[WINOGRAD_COSTS] = {
-      [WINOGRAD_PRODUCT] = allCoefficients * (kept ? keptVectors : vectors),
+      [WINOGRAD_PRODUCT] = kept ? 0 : allCoefficients * vectors,
       [WINOGRAD_BLOCK] = coefficients * planes * (double)blocks,
       [WINOGRAD_SOURCE] = lines * phases * slices,
       [WINOGRAD_RESULT] = lines * planes,
       [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
       [WINOGRAD_WEIGHT] = kept ? 0 : perWeight * transforms * slices * planes,
+      [WINOGRAD_KEPT_PRODUCT] = kept ? allCoefficients * vectors : 0,
+      [WINOGRAD_KEPT_BLOCK] = kept ? allCoefficients * (double)blocks : 0,
       [WINOGRAD_KEPT_BYTE] = kept ? allCoefficients * sizeof(real) : 0,
   };
   setCost(plan, WINOGRAD_COSTS, costs, counts);
