@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,44 +27,23 @@ from ..shape.reduction import Max, Min, Sum
 from ..shape.shape import Reshape, Transpose, Unsqueeze, View
 from ..table.arithmetic import CAddTable, CMulTable, CSubTable
 from ..table.shaping import FlattenTable, JoinTable, NarrowTable, SelectTable, SplitTable
+from .cell import Cell
+from .fused import (
+    Formulas,
+    GruOfLinear,
+    GruOfStep,
+    LstmOfLinear,
+    LstmOfStep,
+    is_like,
+    is_product,
+    is_replaced,
+)
 from .masking import LookupTableMaskZero
 from .recurrence import AbstractRecurrent, Recurrence
 from .simple import LinearNoBias, SAdd
 from .step import StepGRU, StepLSTM
 
 __all__ = ["GRU", "LSTM", "FastLSTM", "LinearRNN", "LookupRNN", "MuFuRu", "RecGRU", "RecLSTM"]
-
-
-class _Cell(AbstractRecurrent, kernel=True):
-    """A step of {input, output of the step before, cell of it}; what cells have is their states."""
-
-    userNextGradCell: Any = None
-    _tables: tuple[str, ...] = (*AbstractRecurrent._tables, "cells", "gradCells")
-    _state: tuple[str, ...] = ("outputs",)
-    _nests = False
-
-    def _sizes(self) -> list[int]:
-        """Of the output, and of the cell."""
-        return [int(self.field("outputSize"))] * 2
-
-    def _before(self, step: int, input: Any) -> list[Any]:
-        if step > 1:
-            return [self.__dict__[name][step - 1] for name in self._state]
-        given = (self.field("userPrevOutput"), self.field("userPrevCell"))
-        return [
-            self._zeros(input, [size], 1) if start is None else start
-            for _, start, size in zip(self._state, given, self._sizes(), strict=False)
-        ]
-
-    def _keep(self, step: int, state: list[Any]) -> None:
-        for name, one in zip(self._state, state, strict=True):
-            self.__dict__[name][step] = one
-
-    def _gradient_of_rest(self, step: int) -> list[Any]:
-        given = self.field("userNextGradCell")
-        if given is not None and len(self._state) > 1:
-            return [given.clone()]
-        return [self.__dict__[name][step].clone().zero() for name in self._state[1:]]
 
 
 def _dropout(p: float, mono: bool) -> Dropout:
@@ -96,8 +76,68 @@ def _gate_products(
     return Sequential(noises, products, JoinTable(2))
 
 
+@cache
+def _pattern(build: Callable[..., Module], size: int, count: int) -> tuple[Module, list[Module]]:
+    """A step with so many products left open, and what takes their places."""
+    holes: list[Module] = [Identity() for _ in range(count)]
+    return build(size, *holes), holes
+
+
+def _products_of(module: Module, pattern: Module, holes: list[Module]) -> list[Any]:
+    """The modules in the places of holes, where a module is like a pattern otherwise; else none."""
+    found: dict[int, Module] = {}
+    return (
+        [found[place] for place in range(len(holes))]
+        if is_like(module, pattern, holes, found)
+        else []
+    )
+
+
+def _fast_lstm_step(size: int, i2g: Module, o2g: Module) -> Sequential:
+    """The module of FastLSTM's step, with the products of all gates."""
+    both = ParallelTable().add(i2g).add(o2g)
+    functions = ParallelTable().add(Sigmoid()).add(Tanh()).add(Sigmoid()).add(Sigmoid())
+    gates = Sequential(
+        NarrowTable(1, 2), both, CAddTable(), Reshape(4, size), SplitTable(1, 2), functions
+    )
+    kept = Sequential(ConcatTable().add(SelectTable(3)).add(SelectTable(5)), CMulTable())
+    new = Sequential(NarrowTable(1, 2), CMulTable())
+    cell = Sequential(ConcatTable().add(new).add(kept), CAddTable())
+    shown = Sequential(SelectTable(1), Tanh())
+    output = Sequential(ConcatTable().add(shown).add(SelectTable(2)), CMulTable())
+    return Sequential(
+        ConcatTable().add(gates).add(SelectTable(3)),
+        FlattenTable(),
+        ConcatTable().add(cell).add(SelectTable(4)),
+        FlattenTable(),
+        ConcatTable().add(output).add(SelectTable(1)),
+    )
+
+
+def _gru_step(
+    size: int, i2g: Module, o2g: Module, new_input: Module, new_output: Module, *noises: Module
+) -> Sequential:
+    """The module of GRU's step, with its products, and what disturbs the last two's inputs."""
+    both = ParallelTable().add(i2g).add(o2g)
+    functions = ParallelTable().add(Sigmoid()).add(Sigmoid())
+    gates = Sequential(both, CAddTable(), Reshape(2, size), SplitTable(1, 2), functions)
+    given = Sequential(SelectTable(1), *noises[:1], new_input)
+    reset = Sequential(NarrowTable(2, 2), CMulTable(), *noises[1:], new_output)
+    hidden = Sequential(ConcatTable().add(given).add(reset), CAddTable(), Tanh())
+    rest = Sequential(SelectTable(4), SAdd(-1, True))
+    new = Sequential(ConcatTable().add(hidden).add(rest), CMulTable())
+    kept = Sequential(NarrowTable(4, 2), CMulTable())
+    return Sequential(
+        ConcatTable().add(Identity()).add(gates),
+        FlattenTable(),
+        ConcatTable().add(NarrowTable(1, 4)).add(SelectTable(2)),
+        FlattenTable(),
+        Sequential(ConcatTable().add(new).add(kept), CAddTable()),
+    )
+
+
 @register
-class LSTM(_Cell, kernel=True):
+class LSTM(Cell, kernel=True):
     """Long short-term memory, by default with peepholes from the cell to the gates (`cell2gate`).
 
     Input: [batch x] inputSize; output: [batch x] outputSize. `p` is the rate of dropout.
@@ -212,27 +252,20 @@ class FastLSTM(LSTM, kernel=True):
         self.o2g = _gate_products(LinearNoBias, size, size, 4, self.p, self.mono)
         if self.usenngraph or self.bn:
             return self.nngraphModel()
-        both = ParallelTable().add(self.i2g).add(self.o2g)
-        functions = ParallelTable().add(Sigmoid()).add(Tanh()).add(Sigmoid()).add(Sigmoid())
-        gates = Sequential(
-            NarrowTable(1, 2), both, CAddTable(), Reshape(4, size), SplitTable(1, 2), functions
-        )
-        kept = Sequential(ConcatTable().add(SelectTable(3)).add(SelectTable(5)), CMulTable())
-        new = Sequential(NarrowTable(1, 2), CMulTable())
-        cell = Sequential(ConcatTable().add(new).add(kept), CAddTable())
-        shown = Sequential(SelectTable(1), Tanh())
-        output = Sequential(ConcatTable().add(shown).add(SelectTable(2)), CMulTable())
-        return Sequential(
-            ConcatTable().add(gates).add(SelectTable(3)),
-            FlattenTable(),
-            ConcatTable().add(cell).add(SelectTable(4)),
-            FlattenTable(),
-            ConcatTable().add(output).add(SelectTable(1)),
-        )
+        return _fast_lstm_step(size, self.i2g, self.o2g)
+
+    def _formulas(self) -> Formulas | None:
+        if type(self) is not FastLSTM:
+            return None
+        size = int(self.outputSize)
+        products = _products_of(self.inside, *_pattern(_fast_lstm_step, size, 2))
+        if not all(map(is_product, products, (4 * size, 4 * size), (True, False))):
+            return None
+        return LstmOfLinear(*products) if products else None
 
 
 @register
-class GRU(_Cell, kernel=True):
+class GRU(Cell, kernel=True):
     """Gated recurrent unit. Input: [batch x] inputSize; output: [batch x] outputSize."""
 
     def __init__(
@@ -255,27 +288,19 @@ class GRU(_Cell, kernel=True):
         size, p = self.outputSize, self.p
         self.i2g = _gate_products(Linear, self.inputSize, size, 2, p, self.mono)
         self.o2g = _gate_products(LinearNoBias, size, size, 2, p, self.mono)
-        both = ParallelTable().add(self.i2g).add(self.o2g)
-        functions = ParallelTable().add(Sigmoid()).add(Sigmoid())
-        gates = Sequential(both, CAddTable(), Reshape(2, size), SplitTable(1, 2), functions)
-        given = Sequential(SelectTable(1))
-        reset = Sequential(NarrowTable(2, 2), CMulTable())
-        if p:
-            given.add(_dropout(p, self.mono))
-            reset.add(_dropout(p, self.mono))
-        given.add(Linear(self.inputSize, size))
-        reset.add(LinearNoBias(size, size))
-        hidden = Sequential(ConcatTable().add(given).add(reset), CAddTable(), Tanh())
-        rest = Sequential(SelectTable(4), SAdd(-1, True))
-        new = Sequential(ConcatTable().add(hidden).add(rest), CMulTable())
-        kept = Sequential(NarrowTable(4, 2), CMulTable())
-        return Sequential(
-            ConcatTable().add(Identity()).add(gates),
-            FlattenTable(),
-            ConcatTable().add(NarrowTable(1, 4)).add(SelectTable(2)),
-            FlattenTable(),
-            Sequential(ConcatTable().add(new).add(kept), CAddTable()),
-        )
+        noises = [_dropout(p, self.mono) for _ in range(2)] if p else []
+        products = Linear(self.inputSize, size), LinearNoBias(size, size)
+        return _gru_step(size, self.i2g, self.o2g, *products, *noises)
+
+    def _formulas(self) -> Formulas | None:
+        if type(self) is not GRU:
+            return None
+        size = int(self.outputSize)
+        products = _products_of(self.inside, *_pattern(_gru_step, size, 4))
+        sizes = 2 * size, 2 * size, size, size
+        if not all(map(is_product, products, sizes, (True, False, True, False))):
+            return None
+        return GruOfLinear(*products) if products else None
 
 
 @register
@@ -359,8 +384,17 @@ def _mask_steps(self: Any, nInputDim: int = 1) -> Any:
     return self
 
 
+def _plain_step(module: Cell, kind: type[Cell], step: type[Module]) -> Any:
+    """The module inside one of torch/rnn, if that is a plain step without padding."""
+    inside = module.inside
+    if type(module) is not kind or type(inside) is not step or is_replaced(inside):
+        return None
+    masks = inside.field("maskzero") or inside.field("zeroMask") is not None
+    return None if masks or inside.field("gradWeight") is None else inside
+
+
 @register
-class RecLSTM(_Cell, kernel=True):
+class RecLSTM(Cell, kernel=True):
     """StepLSTM as a step of a sequence, of torch/rnn."""
 
     _state = ("outputs", "cells")
@@ -377,12 +411,16 @@ class RecLSTM(_Cell, kernel=True):
         self.tensors.zeroCell = Tensor(dtype=np.float64)
         self.modules = [StepLSTM(inputsize, hiddensize, self.outputsize)]
 
+    def _formulas(self) -> Formulas | None:
+        found = _plain_step(self, RecLSTM, StepLSTM)
+        return None if found is None or found.field("weightO") is not None else LstmOfStep(found)
+
     def _sizes(self) -> list[int]:
         return [int(self.outputsize), int(self.field("hiddensize") or self.outputsize)]
 
 
 @register
-class RecGRU(_Cell, kernel=True):
+class RecGRU(Cell, kernel=True):
     """StepGRU as a step of a sequence, of torch/rnn."""
 
     _tables = AbstractRecurrent._tables
@@ -394,6 +432,10 @@ class RecGRU(_Cell, kernel=True):
         self.inputsize, self.outputsize = inputsize, outputsize
         self.tensors.zeroOutput = Tensor(dtype=np.float64)
         self.modules = [StepGRU(inputsize, outputsize)]
+
+    def _formulas(self) -> Formulas | None:
+        found = _plain_step(self, RecGRU, StepGRU)
+        return None if found is None else GruOfStep(found)
 
     def _sizes(self) -> list[int]:
         return [int(self.outputsize)]

@@ -228,6 +228,26 @@ class AbstractRecurrent(Container, kernel=True):
         self.accGradParameters(input, gradOutput, scale)
         return gradInput
 
+    # ---- All steps of a call
+
+    def all_steps(self, inputs: list[Any], given: Any) -> list[Any]:
+        """The outputs of steps. `given` is what they are the steps of: a table, or a Tensor."""
+        return [self.updateOutput(one) for one in inputs]
+
+    def all_steps_back(
+        self, inputs: list[Any], given: Any, gradients: list[Any], gradient: Any
+    ) -> list[Any]:
+        """The gradients of the inputs, from the last step to the first."""
+        pairs = zip(reversed(inputs), reversed(gradients), strict=True)
+        return [copied(self.updateGradInput(*pair)) for pair in pairs][::-1]
+
+    def gather_all_steps(
+        self, inputs: list[Any], given: Any, gradients: list[Any], scale: Any
+    ) -> None:
+        """Adds the gradients of the parameters, from the last step to the first."""
+        for one, gradient in zip(reversed(inputs), reversed(gradients), strict=True):
+            self.accGradParameters(one, gradient, scale)
+
     # ---- State
 
     def forget(self) -> Self:

@@ -71,14 +71,6 @@ class AbstractSequencer(Container, kernel=True):
         """The module that does a step."""
         return self.modules[0]
 
-    def _back(self, method: str, inputs: list[Any], gradients: list[Any], *rest: Any) -> list[Any]:
-        """Calls a method for all steps, the last one first."""
-        found = []
-        for given, gradient in zip(reversed(inputs), reversed(gradients), strict=True):
-            result = getattr(self.inside, method)(given, gradient, *rest)
-            found.append(copied(result) if result is not None else None)
-        return found[::-1]
-
     def maskZero(self, nInputDim: int = 1) -> Self:
         """Has samples of zeros of each step give zeros; returns itself."""
         self.inside.maskZero(nInputDim)
@@ -133,19 +125,18 @@ class Sequencer(AbstractSequencer, kernel=True):
         mode = "eval" if self.train is False else "train"
         if self._remember not in ("both", mode):
             self.inside.forget()
-        outputs = [self.inside.updateOutput(given) for given in inputs]
-        self.tensors.output = _stacked(outputs, input)
+        self.tensors.output = _stacked(self.inside.all_steps(inputs, input), input)
         return self.tensors.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        name = self.typename()
-        found = self._back("updateGradInput", _steps(name, input), _steps(name, gradOutput))
+        steps, gradients = (_steps(self.typename(), one) for one in (input, gradOutput))
+        found = self.inside.all_steps_back(steps, input, gradients, gradOutput)
         self.tensors.gradInput = _stacked(found, input)
         return self.tensors.gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        name = self.typename()
-        self._back("accGradParameters", _steps(name, input), _steps(name, gradOutput), scale)
+        steps, gradients = (_steps(self.typename(), one) for one in (input, gradOutput))
+        self.inside.gather_all_steps(steps, input, gradients, scale)
 
 
 @register
@@ -161,11 +152,13 @@ class Repeater(AbstractSequencer, kernel=True):
 
     def updateOutput(self, input: Any) -> Any:
         self.inside.forget()
-        self.tensors.output = [self.inside.updateOutput(input) for _ in range(int(self.rho))]
+        steps = [input] * int(self.rho)
+        self.tensors.output = self.inside.all_steps(steps, steps)
         return self.tensors.output
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
-        found = self._back("updateGradInput", [input] * len(gradOutput), gradOutput)
+        steps = [input] * len(gradOutput)
+        found = self.inside.all_steps_back(steps, steps, gradOutput, gradOutput)
         total = found[-1]
         for one in found[-2::-1]:
             add_into(total, one)
@@ -173,7 +166,8 @@ class Repeater(AbstractSequencer, kernel=True):
         return total
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        self._back("accGradParameters", [input] * len(gradOutput), gradOutput, scale)
+        steps = [input] * len(gradOutput)
+        self.inside.gather_all_steps(steps, steps, gradOutput, scale)
 
 
 @register
