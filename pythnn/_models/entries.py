@@ -66,7 +66,6 @@ _PAIRS = (
     nn.CSubTable,
     nn.CosineDistance,
     nn.DotProduct,
-    nn.Index,
     nn.IndexLinear,
     nn.MM,
     nn.MV,
@@ -74,8 +73,12 @@ _PAIRS = (
     nn.MixtureTable,
     nn.PairwiseDistance,
     nn.ZipTableOneToMany,
+    nn.inn.ROIPooling,
 )
 """Layers that take a table of two."""
+
+_OF_INDICES = (nn.Index, nn.NCEModule, nn.NeuraltalkLanguageModel, nn.SoftMaxTree)
+"""Layers that take a table of numbers and of indices."""
 
 _TABLES = (
     nn.CAddTable,
@@ -330,6 +333,9 @@ class _Walk:
         value.entry(1).taken_by(module, "indices")
         return _LOST
 
+    def language_model(self, module: Any, value: _Value) -> _Value:
+        return self.follow(module.net, value)
+
     def criterion(self, module: Any, value: _Value) -> _Value:
         value.make_table(2)
         kind = "indices" if isinstance(module.criterion, _OF_CLASSES) else "numbers"
@@ -419,7 +425,8 @@ _HANDLERS: tuple[tuple[Any, Callable[[_Walk, Any, _Value], _Value]], ...] = (
     (JustElement, _Walk.just_element),
     (JustTable, _Walk.just_table),
     ((nn.CriterionTable, nn.ModuleFromCriterion), _Walk.criterion),
-    (nn.Index, _Walk.index),
+    (_OF_INDICES, _Walk.index),
+    (nn.LanguageModel, _Walk.language_model),
     (nn.IndexLinear, _Walk.index_linear),
     (_INDICES, _Walk.looks_up),
     (nn.SparseLinear, _Walk.sparse),

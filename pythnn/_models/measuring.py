@@ -13,10 +13,11 @@ from typing import Any
 import click
 import numpy as np
 
+from .. import nn
 from .budget import hooked
 from .rows import Row, tensors_in
 
-__all__ = ["Measured", "measure", "measuring", "parse_shape"]
+__all__ = ["Measured", "measure", "measuring", "parse_shape", "put_into_use"]
 
 RUNS = 9  # at most, of which the median counts
 LEAST_RUNS = 3
@@ -37,6 +38,14 @@ class Measured:
     def nbytes(self) -> int:
         """Bytes of the output; 0 when it is in the input's memory."""
         return 0 if self.in_place else sum(t.nbytes for t in tensors_in(self.output))
+
+
+def put_into_use(module: Any) -> None:
+    """Chooses evaluation, and forgets sequences that were begun before the module was saved."""
+    module.evaluate()
+    for inside in module.listModules():
+        if type(inside).forget is not nn.Module.forget:
+            inside.forget()
 
 
 def measure(

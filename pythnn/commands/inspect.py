@@ -21,7 +21,7 @@ from .._models.errors import (
     modules_inside,
 )
 from .._models.inputs import asked_or_guessed
-from .._models.measuring import Measured, measure
+from .._models.measuring import Measured, measure, put_into_use
 from .._models.rows import Row, class_of, is_object, refuse_unknown, rows_of, size_text, type_text
 from .._shown import shown
 from ..t7 import TorchObject
@@ -123,7 +123,7 @@ class _Inspector:
         """Runs the module on noise and notes what each layer did."""
         refuse_unknown(rows)
         with explained("the model cannot be put into evaluation mode"):
-            module.evaluate()
+            put_into_use(module)
         example = asked_or_guessed(module, rows, self.task.shapes)
         with explained(f"the model cannot be run on an input of {example.text}"):
             results, runs = measure(module, rows, example.given)

@@ -24,6 +24,7 @@ from .._models.entries import Entry, input_of
 from .._models.errors import entry_of, explained, load_value, module_in
 from .._models.images import Recipe, read_image
 from .._models.inputs import array_advice, cast, image_advice
+from .._models.measuring import put_into_use
 from .._models.recipe import Wanted, recipe_for
 from .._models.rows import Row, refuse_unknown, rows_of, shape_text, tensors_in
 from .._models.scores import last_layer, probabilities, read_labels
@@ -202,7 +203,7 @@ class _Runner:
         with explained(f"{task.model} cannot be run"):
             self.dtype = model.dtype
         with explained("the model cannot be put into evaluation mode"):
-            model.evaluate()
+            put_into_use(model)
 
     @property
     def undone(self) -> Recipe:

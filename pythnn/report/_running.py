@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import nn
 from .._models.inputs import Example
-from .._models.measuring import Measured, measure, measuring
+from .._models.measuring import Measured, measure, measuring, put_into_use
 from .._models.rows import Row, tensors_in
 from ..graph.costs import of_kernel, of_module
 from ._pictures import plane_pictures
@@ -63,7 +63,7 @@ def run_on(
 
     With `pictures`, what each layer gave is kept as such. `stage` is told how far this is.
     """
-    module.evaluate()
+    put_into_use(module)
     given, is_batch = example.given, example.is_batch
     layers = {id(row.value) for row in rows if not isinstance(row.value, nn.Container)}
     run = Run(given, _measured(module, rows, given, layers, stage))

@@ -24,7 +24,7 @@ from .._models.inputs import (
     image_advice,
     is_image,
 )
-from .._models.measuring import parse_shape
+from .._models.measuring import parse_shape, put_into_use
 from .._models.recipe import Wanted, recipe_for
 from .._models.rows import class_of, is_object, rows_of, shape_text
 from .._models.scores import last_layer, probabilities, read_labels, scores_in
@@ -128,7 +128,7 @@ def _run(task: Task, report: Report, stage: Stage | None) -> None:
     """Runs the model on what was asked for, or on noise of a shape that it takes."""
     module, rows = report.value, report.rows
     with explained("the model cannot be put into evaluation mode"):
-        module.evaluate()
+        put_into_use(module)
     _tell(stage, "trying shapes of inputs")
     example = _example(task, report)
     if example is None:

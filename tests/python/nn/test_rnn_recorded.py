@@ -117,3 +117,25 @@ def test_files_have_the_fields_that_they_had(entry: Any, monkeypatch: Any) -> No
             if name == "nn.LanguageModel":
                 fields.remove(("_type", "'torch.DoubleTensor'"))
     assert found == wanted
+
+
+def test_classes_of_one_name_are_told_apart_by_their_fields() -> None:
+    """``nn.LSTM`` is a step in rnn and a sequence in torch-rnn; others have other fields too."""
+    found = {
+        stem: type(pythnn.load(MODELS.folder / f"{stem}.t7"))
+        for stem in ("LSTM", "torchrnn_LSTM", "SeqLSTM", "torch_rnn_SeqLSTM", "SeqGRU",
+                     "torch_rnn_SeqGRU")
+    }  # fmt: skip
+    assert found["LSTM"] is nn.LSTM
+    assert found["torchrnn_LSTM"] is nn.TorchRnnLSTM
+    assert nn.TorchRnnLSTM.typename() == nn.LSTM.typename() == "nn.LSTM"
+    assert found["SeqLSTM"] is found["torch_rnn_SeqLSTM"] is nn.SeqLSTM
+    assert found["SeqGRU"] is found["torch_rnn_SeqGRU"] is nn.SeqGRU
+    for made, other in ((nn.LSTM(3, 2), nn.TorchRnnLSTM), (nn.TorchRnnLSTM(3, 2), nn.LSTM)):
+        for how in ("binary", "ascii"):
+            file = io.BytesIO()
+            pythnn.save(file, made, format=how)
+            file.seek(0)
+            again = pythnn.load(file)
+            assert type(again) is type(made)
+            assert not isinstance(again, other)
