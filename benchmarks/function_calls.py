@@ -5,13 +5,14 @@
     python -m benchmarks.function_calls --above 6   those with more than 6 us of Python
 
 Each call is repeated with the same arrays, and takes the shortest time of many. What C takes of it
-is what a call takes longer that makes its calls of C twice; a function that cannot prepare its
-calls counts as Python altogether.
+is what a call takes longer that makes its calls of C twice, and likewise what numpy takes; a
+function that cannot prepare its calls counts as Python altogether.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -30,8 +31,8 @@ LIMIT = 6
 """Microseconds of Python that a call may take."""
 
 
-def calls() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The name of each call of the tests' cases, and the call."""
+def calls() -> Iterator[tuple[str, Any, Callable[[], Any]]]:
+    """The name of each call of the tests' cases, the function, and the call."""
     sys.path.insert(0, str(ROOT / "tests" / "python"))
     from support.functional_calls import calls_of
     from support.functional_modules import CASES
@@ -41,7 +42,8 @@ def calls() -> Iterator[tuple[str, Callable[[], Any]]]:
             found = calls_of(case)
         for name, given, named in found:
             function = getattr(functional, name)
-            yield f"{name} ({case_name})", lambda f=function, g=given, n=named: f(*g, **n)
+            call = functools.partial(function, *given, **named)
+            yield f"{name} ({case_name})", function, call
 
 
 def shortest(call: Callable[[], Any]) -> float:
@@ -55,16 +57,53 @@ def shortest(call: Callable[[], Any]) -> float:
     return best * 1e6
 
 
-class _Twice:
-    """Makes prepared calls of C once or twice: the difference is what C takes."""
+class _Repeated:
+    """A function that does its work several times: how much longer that takes is its time."""
 
-    def __init__(self) -> None:
-        self.run, self.times = prepared.run, 1
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.times = function, 1
 
-    def __call__(self, calls: Any) -> int:
+    def __call__(self, *given: Any, **named: Any) -> Any:
         for _ in range(self.times - 1):
-            self.run(calls)
-        return int(self.run(calls))
+            self.function(*given, **named)
+        return self.function(*given, **named)
+
+
+def _of(repeated: list[_Repeated], call: Callable[[], Any]) -> float:
+    """Microseconds that functions take within a call."""
+    times = []
+    for several in (1, 2):
+        for function in repeated:
+            function.times = several
+        times.append(shortest(call))
+        call()  # so that what it leaves is of whole work
+    for function in repeated:
+        function.times = 1
+    return max(times[1] - times[0], 0.0)
+
+
+class _Operations(list[_Repeated]):
+    """Those of numpy in what is prepared while this is entered."""
+
+    def __enter__(self) -> _Operations:
+        self.constant = prepared._Writer._constant
+        prepared._Writer._constant = lambda writer, value: self.constant(writer, self._noted(value))
+        return self
+
+    def _noted(self, value: Any) -> Any:
+        """What prepared code refers to, which is an operation, or a constant."""
+        if not callable(value) or str(getattr(value, "__module__", "")).startswith("pythnn"):
+            return value
+        self.append(_Repeated(value))
+        return self[-1]
+
+    def __exit__(self, *_: object) -> None:
+        prepared._Writer._constant = self.constant
+
+
+def _forget(function: Any) -> None:
+    """Has a function prepare its calls anew."""
+    function.__globals__["plan_of"].__self__.clear()
 
 
 def main() -> None:
@@ -73,23 +112,25 @@ def main() -> None:
     parser.add_argument("--above", type=float, default=0.0, help="only calls of more Python")
     options = parser.parse_args()
     settle(None)
-    prepared.run = twice = _Twice()
+    prepared.run = in_c = _Repeated(prepared.run)
     rows = []
-    for name, call in calls():
+    for name, function, call in calls():
         if options.filters and not any(f in name for f in options.filters):
             continue
         for _ in range(ROUNDS):
             call()
-        times = []
-        for twice.times in (1, 2):
-            times.append(shortest(call))
-        twice.times = 1
-        of_c = max(times[1] - times[0], 0.0)
-        rows.append((times[0] - of_c, of_c, name))
-    print("  Python        C   (us)")
-    for of_python, of_c, name in sorted(rows, reverse=True):
-        if of_python > options.above:
-            print(f"{of_python:8.2f} {of_c:8.2f}   {name}")
+        whole, of_c = shortest(call), _of([in_c], call)
+        _forget(function)
+        with _Operations() as operations:
+            for _ in range(ROUNDS):
+                call()
+        of_numpy = _of(operations, call) if operations else 0.0
+        _forget(function)
+        rows.append((whole - of_c - of_numpy, of_numpy, of_c, name))
+    print("  Python    numpy        C   (us)")
+    for *times, name in sorted(rows, reverse=True):
+        if times[0] > options.above:
+            print("".join(f"{each:8.2f} " for each in times), name)
     print(f"{sum(row[0] > LIMIT for row in rows)} of {len(rows)} calls take more than {LIMIT} us")
 
 

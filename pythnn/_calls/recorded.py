@@ -180,7 +180,9 @@ class Recording:
             if argument.role == "scratch":
                 arguments.append(None)
             elif argument.role and value is not None:
-                arguments.append(self._tensor(value, argument.kind, real, argument.is_written))
+                written = argument.is_written
+                written &= (function.name, argument.name) not in _WRITTEN_IN_TRAINING
+                arguments.append(self._tensor(value, argument.kind, real, written))
             elif argument.kind in ("state", "generator") and value is not None:
                 raise Unrecordable("a state")
             else:
@@ -206,24 +208,45 @@ class Recording:
 
         Its loops take any strides, so numpy's are faster where elements are many.
         """
-        if not _are_for_th(ufunc, (*inputs, to) if to is not None else inputs):
+        arrays = [a for a in inputs if type(a) is Recorded]
+        is_for_th = ufunc in _OF_TH and _are_for_th(inputs, arrays, to)
+        call = self._by_th(ufunc, inputs) if is_for_th else None
+        if call is None:
             if to is None:
                 return self.compute(ufunc, inputs, {})
             self.change(ufunc, inputs, to)
             return to
-        one, other = inputs
-        made = (
-            to
-            if to is not None
-            else self.room(np.broadcast_shapes(one.shape, other.shape), one.dtype)
-        )
-        name, *factor = _OF_TH[ufunc]
-        shape = made.shape
-        self.native(name, made, one.stretched(shape), *factor, other.stretched(shape))
+        made = to
+        if made is None:
+            made = self.room(np.broadcast_shapes(*(a.shape for a in arrays)), arrays[0].dtype)
+        name, *values = call
+        stretched = [v.stretched(made.shape) if type(v) is Recorded else v for v in values]
+        self.native(name, made, *stretched)
         native: Any = self.steps.pop()
         given, result = (inputs, made.buffer) if to is None else ((*inputs, to), None)
         self.steps.append(EitherCall(native, NumpyCall(ufunc, given, {}, result)))
         return made
+
+    def _by_th(self, ufunc: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The operation of TH with the same results, and its arguments; None if there is none."""
+        if ufunc is np.negative:
+            return "mul", *inputs, -1
+        one, other = inputs
+        if type(one) is not Recorded and ufunc in (np.add, np.multiply):
+            one, other = other, one
+        dtype = (one if type(one) is Recorded else other).dtype
+        if ufunc is np.divide and dtype not in _REALS:
+            return None
+        if type(one) is Recorded and type(other) is not Recorded:
+            if ufunc is np.multiply:
+                return "mul", one, other
+            if ufunc is not np.divide:
+                return "add", one, other if ufunc is np.add else -other
+        name, *factor = _OF_TH[ufunc]
+        both = [
+            a if type(a) is Recorded else self.constant(np.asarray(a, dtype)) for a in (one, other)
+        ]
+        return name, both[0], *factor, both[1]
 
     def change(
         self, operation: Callable[..., Any], arguments: tuple[Any, ...], to: Recorded
@@ -231,6 +254,12 @@ class Recording:
         """An operation of numpy that writes to an array, which is its last argument."""
         _check_written(to)
         self.steps.append(NumpyCall(operation, (*arguments, to), {}, None))
+
+    def copied(self, value: Recorded, to: Recorded) -> None:
+        """Elements are copied, by TH or by numpy."""
+        self.native("copy", to, value)
+        native: Any = self.steps.pop()
+        self.steps.append(EitherCall(native, NumpyCall(np.copyto, (to, value), {}, None)))
 
     def native(self, operation: str, to: Recorded, *values: Any) -> None:
         """An operation of TH on tensors of one type."""
@@ -257,6 +286,8 @@ class Recording:
         return Recorded(self, buffer, 0, buffer.shape, dense_strides(buffer.shape))
 
 
+_WRITTEN_IN_TRAINING = {("IndexLinear_updateOutput", "weight")}
+"""Arguments that are written to in training alone, which is for modules."""
 _FEW = 512
 """Elements: TH's loop over them takes less than a call of numpy, about 0.4 us."""
 _OF_TH: dict[Any, tuple[Any, ...]] = {
@@ -264,24 +295,32 @@ _OF_TH: dict[Any, tuple[Any, ...]] = {
     np.subtract: ("cadd", -1.0),
     np.multiply: ("cmul",),
     np.divide: ("cdiv",),
+    np.negative: ("mul",),
 }
-"""Operations of TH with the same results, and the factor of the second operand."""
+"""Operations of TH with the same results; of two arrays, with the factor of the second one."""
 _TYPES = {np.dtype(t): n for t, n in (("f4", "Float"), ("f8", "Double"), ("i8", "Long"))}
 _REALS = {np.dtype("f4"): "Float", np.dtype("f8"): "Double"}
 
 
-def _are_for_th(ufunc: Any, arrays: tuple[Any, ...]) -> bool:
-    """Whether TH has the operation for such arrays, and is not slower."""
-    if ufunc not in _OF_TH or not all(type(a) is Recorded for a in arrays):
+def _are_for_th(inputs: tuple[Any, ...], arrays: list[Any], to: Any) -> bool:
+    """Whether operands are arrays of one type and numbers that take it, and few elements."""
+    every = arrays if to is None else [*arrays, to]
+    dtype = every[0].dtype
+    if dtype not in _TYPES or any(a.dtype != dtype for a in every):
         return False
-    one, other, *to = arrays
-    if one.dtype not in _REALS or any(a.dtype != one.dtype for a in arrays):
+    if not all(type(a) is Recorded or _is_number(a, dtype) for a in inputs):
         return False
-    if any(a.buffer is other.buffer and a is not other for a in to):
+    if to is not None and any(to.buffer is a.buffer and a is not to for a in arrays):
         return False  # their elements may overlap
-    shape = np.broadcast_shapes(*(a.shape for a in arrays))
-    strides = [stride for a in arrays for stride in a.strides]
+    shape = np.broadcast_shapes(*(a.shape for a in every))
+    strides = [stride for a in every for stride in a.strides]
     return bool(shape) and 0 < math.prod(shape) <= _FEW and min(strides) >= 0
+
+
+def _is_number(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether numpy takes a number for one of an array's type."""
+    kinds = (int,) if dtype.kind == "i" else (int, float)
+    return type(value) in kinds or (isinstance(value, np.generic) and value.dtype == dtype)
 
 
 def _check_written(array: Recorded) -> None:
@@ -421,7 +460,7 @@ class Recorded(NDArrayOperatorsMixin):
         elif value.buffer is to.buffer and value.offset == to.offset and value.shape == to.shape:
             return  # the result of an operation in place
         elif value.shape == to.shape and min(value.strides, default=0) >= 0:
-            self.recording.native("copy", to, value)
+            self.recording.copied(value, to)
         else:
             self.recording.change(np.positive, (value,), to)
 
@@ -446,6 +485,9 @@ class Recorded(NDArrayOperatorsMixin):
             return self.recording.compute(np.ndarray.astype, (self, np.dtype(dtype)), {})
         return self.copy() if copy else self
 
+    def cumsum(self) -> Recorded:
+        return self.recording.compute(np.cumsum, (self,), {})
+
     def sum(self, axis: Any = None, *, keepdims: bool = False) -> Recorded:
         return self._reduced(np.add, axis, keepdims=keepdims)
 
@@ -460,7 +502,7 @@ class Recorded(NDArrayOperatorsMixin):
         return found
 
     def take(self, indices: Any, axis: Any = None) -> Recorded:
-        return self.recording.compute(np.take, (self, indices), {"axis": axis})
+        return self.recording.compute(np.ndarray.take, (self, indices), {"axis": axis})
 
     def item(self) -> Any:
         return Scalar(self)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import thnn
+from .._calls.recorded import Recorded
 from .._state import State
 from .._tensor import array_module
 from ._arrays import (
@@ -33,7 +34,18 @@ from ._axes import empty, filled
 from ._choices import checked
 from ._pooled import counted
 
-__all__ = ["Windows", "max_of", "max_of_backward", "mean_of", "mean_of_backward"]
+__all__ = [
+    "Maxima",
+    "Windows",
+    "grad_of_maxima",
+    "looked_at",
+    "looked_up",
+    "max_of",
+    "max_of_backward",
+    "maxima_of",
+    "mean_of",
+    "mean_of_backward",
+]
 
 
 class Windows(NamedTuple):
@@ -128,11 +140,16 @@ def _laid(windows: Windows, sizes: tuple[int, ...]) -> Laid:
     return Laid(counts, wide, sides, dilated, plain)
 
 
-def _with_sides(x: Array, sides: Sequence[tuple[int, int]], value: float) -> Array:
-    """A copy of an array between its padding."""
+def _padded(shape: Sequence[int], sides: Sequence[tuple[int, int]]) -> tuple[int, ...]:
+    """The shape of a copy between its padding."""
     count = len(sides)
-    sizes = [n + a + b for n, (a, b) in zip(x.shape[-count:], sides, strict=True)]
-    padded = filled((*x.shape[:-count], *sizes), value, x)
+    inner = [n + a + b for n, (a, b) in zip(shape[-count:], sides, strict=True)]
+    return (*shape[:-count], *inner)
+
+
+def _with_sides(x: Array, sides: Sequence[tuple[int, int]], value: float) -> Array:
+    """That copy."""
+    padded = filled(_padded(x.shape, sides), value, x)
     seen = _seen(x.shape, sides)
     padded[_index(_inside(seen, sides))] = x[_index(seen)]
     return padded
@@ -237,13 +254,36 @@ def _means_by_cudnn(
 # ---- Maxima
 
 
-def _moved(indices: Array, shape: Sequence[int], to: Sequence[int], by: Sequence[int]) -> Array:
-    """Positions in a plane as those of the same elements in another one; -1 stays.
+class Maxima(NamedTuple):
+    """The greatest element of each window, and which it is of the array that was looked at."""
 
-    That is where no element exceeds the lowest number.
+    output: Any
+    positions: Any
+    """As the C function counts them, from 1 in planes; 0 where no element exceeds the lowest."""
+    sizes: tuple[int, ...]
+    """Of that array's planes, which may have padding."""
+
+
+@functools.lru_cache(maxsize=64)
+def _elements(shape: Sequence[int], padded: Sequence[int], sides: Any) -> Any:
+    """Which element of a plane is at each position in a copy with padding, counted from 1.
+
+    They count from 0, and -1 stands at position 0. What stands for padding does not matter.
     """
-    rows, columns = indices // shape[1] + by[0], indices % shape[1] + by[1]
-    found: Array = array_module(indices).where(indices < 0, indices, rows * to[1] + columns)
+    rows, columns = (np.arange(n) - before for n, (before, _) in zip(padded, sides, strict=True))
+    found = np.append(-1, rows[:, None] * shape[1] + columns)
+    found.flags.writeable = False  # it is kept for later calls
+    return found
+
+
+def _in_copy(indices: Array, shape: Sequence[int], to: Sequence[int], by: Sequence[int]) -> Array:
+    """Positions in a plane as those of the same elements in a copy with padding; -1 stays.
+
+    Each row moves them by as much as the copy's rows are longer.
+    """
+    longer, first = to[-1] - shape[-1], by[0] * to[-1] + by[1]
+    moved = indices + indices // shape[-1] * longer + first
+    found: Array = array_module(indices).where(indices < 0, indices, moved)
     return found
 
 
@@ -266,25 +306,46 @@ _MEANS_BACK: dict[int, Any] = {
 """The C functions, by the number of dimensions."""
 
 
-def max_of(x: Array, windows: Windows, state: State | None) -> tuple[Any, Any]:
-    """The greatest element of each window, and its index."""
+def looked_at(windows: Windows, x: Array) -> tuple[int, ...]:
+    """The sizes of the planes in which positions count."""
+    laid, count = windows.over(x), len(windows.kernel)
+    return _padded(x.shape, laid.sides)[-count:] if laid.is_wide else x.shape[-count:]
+
+
+def looked_up(table: np.ndarray[Any, Any], indices: Any) -> Array:
+    """The elements of a table."""
+    is_recorded = type(indices) is Recorded
+    entries = indices.recording.constant if is_recorded else array_module(indices).asarray
+    found: Array = entries(table).take(indices)
+    return found
+
+
+def maxima_of(x: Array, windows: Windows, state: State | None) -> Maxima:
+    """What the C function finds."""
     laid = windows.over(x)
     dimensions = len(windows.kernel)
     shape = (*x.shape[:-dimensions], *laid.counts)
     by_cudnn = _maxima_by_cudnn(x, windows, laid, state)
-    output, indices = new(shape, x), new_indices(shape, x)
+    output, positions = new(shape, x), new_indices(shape, x)
+    source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
     if laid.is_wide:
-        source, over = _with_sides(x, laid.sides, -math.inf), windows.whole()
-        arguments, ceil_mode = over.arguments(dilated=True), False
-    else:
-        source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
-    _MAXIMA[dimensions](state, source, output, indices, *arguments, ceil_mode)
-    if dimensions == 2:
-        indices = from_one(indices)
-        if laid.is_wide:
-            before = [-a for a, _ in laid.sides]
-            indices = _moved(indices, source.shape[-2:], x.shape[-2:], before)
-    return output if by_cudnn is None else by_cudnn, indices
+        source = _with_sides(x, laid.sides, -math.inf)
+        arguments, ceil_mode = windows.whole().arguments(dilated=True), False
+    _MAXIMA[dimensions](state, source, output, positions, *arguments, ceil_mode)
+    sizes = source.shape[-dimensions:]
+    return Maxima(output if by_cudnn is None else by_cudnn, positions, sizes)
+
+
+def max_of(x: Array, windows: Windows, state: State | None) -> tuple[Any, Any]:
+    """The greatest element of each window, and its index."""
+    found = maxima_of(x, windows, state)
+    if len(windows.kernel) == 3:
+        return found.output, found.positions
+    laid = windows.over(x)
+    if not laid.is_wide:
+        return found.output, from_one(found.positions)
+    elements = _elements(x.shape[-2:], found.sizes, laid.sides)
+    return found.output, looked_up(elements, shaped(found.positions, windows.shape(x)))
 
 
 def max_of_backward(
@@ -293,23 +354,31 @@ def max_of_backward(
     """The gradient of `x`."""
     laid = windows.over(x)
     dimensions = len(windows.kernel)
-    shape = (*x.shape[:-dimensions], *laid.counts)
-    check_shape("grad_output", grad_output, shape)
-    check_shape("indices", indices, shape)
+    check_shape("indices", indices, windows.shape(x))
+    if dimensions == 2:
+        if laid.is_wide:
+            (top, _), (left, _) = laid.sides
+            indices = _in_copy(indices, x.shape[-2:], _padded(x.shape, laid.sides), (top, left))
+        indices = indices + 1
+    return grad_of_maxima(grad_output, x, indices, windows, state)
+
+
+def grad_of_maxima(
+    grad_output: Array, x: Array, positions: Array, windows: Windows, state: State | None
+) -> Any:
+    """The gradient of `x`, with the positions that :func:`maxima_of` found."""
+    laid = windows.over(x)
+    dimensions = len(windows.kernel)
+    check_shape("grad_output", grad_output, windows.shape(x))
     maxima = _maxima_by_cudnn(x, windows, laid, state)
     if maxima is not None:
         return _by_cudnn(x, windows, laid, "max", 1.0, state, grad_output, maxima)
     source, arguments, ceil_mode = x, laid.dilated, windows.ceil_mode
     if laid.is_wide:
-        source = _with_sides(x, laid.sides, 0.0)
+        source = empty(_padded(x.shape, laid.sides), x)  # of which only the shape counts
         arguments, ceil_mode = windows.whole().arguments(dilated=True), False
-    if dimensions == 2:
-        if laid.is_wide:
-            before = [a for a, _ in laid.sides]
-            indices = _moved(indices, x.shape[-2:], source.shape[-2:], before)
-        indices = indices + 1
     grad = like(source)
-    _MAXIMA_BACK[dimensions](state, source, grad_output, grad, indices, *arguments, ceil_mode)
+    _MAXIMA_BACK[dimensions](state, source, grad_output, grad, positions, *arguments, ceil_mode)
     return _without_sides(grad, source.shape, x, laid.sides) if laid.is_wide else grad
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from .. import thnn
 from .._tensor import array_module
 from ._arrays import (
@@ -16,12 +18,11 @@ from ._arrays import (
     integer,
     like,
     new,
-    on_host,
     shaped,
     zeros,
 )
 from ._front import function
-from .tables import embedding_backward
+from .tables import added_rows
 
 __all__ = [
     "index_linear",
@@ -148,8 +149,8 @@ def sparse_linear_backward(
 
 
 def _check_sizes(sizes: Any, keys: Any) -> None:
-    """On the CPU; on a device the kernels notice it."""
-    if on_host(sizes) and (sizes.sum() != keys.size or (sizes < 0).any()):
+    """Of numpy's; for others the C functions and the kernels notice it."""
+    if isinstance(sizes, np.ndarray) and (sizes.sum() != keys.size or (sizes < 0).any()):
         wanted = f"numbers from 0 on that add up to {keys.size}, one for each key"
         raise Unfit("sizes", wanted, f"a sum of {sizes.sum()}")
 
@@ -180,6 +181,8 @@ def index_linear(keys: Indices, values: Real, sizes: Indices, weight: Real, bias
            [23.]])
     """
     _check_sizes(sizes, keys)
+    if isinstance(weight, np.ndarray) and not weight.flags.writeable:
+        weight = weight.copy()  # which the C function could write to
     output, normalised = new((len(sizes), weight.shape[1]), weight), new((0,), weight)
     thnn.IndexLinear_updateOutput(
         None, keys + 1, -1, values, sizes, sizes.cumsum(), output, weight, bias, normalised, 0
@@ -207,4 +210,4 @@ def index_linear_backward(
         None, keys + 1, -1, values, sizes, None, grad_output, grad_rows, grad_bias, weight,
         zeros(columns, weight), None, 0.0, 1.0,
     )  # fmt: skip
-    return embedding_backward(shaped(grad_rows, (len(keys), columns)), keys, weight), grad_bias
+    return added_rows(shaped(grad_rows, (len(keys), columns)), keys, weight), grad_bias

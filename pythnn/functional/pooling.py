@@ -19,7 +19,6 @@ from typing import Any
 
 from .. import thnn
 from .._state import State
-from .._tensor import array_module
 from ._arrays import (
     Array,
     Indices,
@@ -32,13 +31,21 @@ from ._arrays import (
     on_host,
     pair,
     shaped,
-    single,
     triple,
 )
 from ._choices import checked
+from ._framed import as_offsets, as_positions, frame_sizes, of_frames, over_frames
 from ._front import function
-from ._pooled import axis_back, frames_axis, frames_second, frames_window, pooled_frames
-from ._pools import Windows, max_of, max_of_backward, mean_of, mean_of_backward
+from ._pooled import axis_back, frames_axis, frames_second, pooled_frames
+from ._pools import (
+    Windows,
+    grad_of_maxima,
+    max_of,
+    max_of_backward,
+    maxima_of,
+    mean_of,
+    mean_of_backward,
+)
 
 __all__ = [
     "avg_pool1d",
@@ -79,60 +86,12 @@ def _over_volumes(
     return Windows(kernel, step, *sizes, ceil_mode)
 
 
-# ---- One dimension, as planes of frames x features whose windows are one feature wide
-
-
-def _frame_sizes(
-    window: Any, stride: Any, padding: Any, dilation: Any = 1
-) -> tuple[int, int, int, int]:
-    sides = single("padding", padding), single("dilation", dilation)
-    return (*frames_window(window, stride), *sides)
-
-
-def _over_frames(
-    x: Array, axis: int, sizes: tuple[int, int, int, int], ceil_mode: bool
-) -> tuple[Array, Windows]:
-    rest = (1, 1, 0, 1)
-    pairs = zip(*((sizes, rest) if axis == -2 else (rest, sizes)), strict=True)
-    kernels, steps, paddings, dilations = pairs
-    return x[..., None, :, :], Windows(kernels, steps, paddings, dilations, ceil_mode)
+# ---- One dimension
 
 
 def _by_cudnn(x: Array, state: State | None) -> bool:
     """Whether cuDNN computes maxima, which it does on request only."""
     return not on_host(x) and state is not None and checked(state).use_cudnn is True
-
-
-def _of_frames(found: Any, windows: Windows, planes: Array) -> Array:
-    shape = windows.shape(planes)
-    return shaped(found, (*shape[:-3], *shape[-2:]))
-
-
-def _starts(windows: Windows, x: Array, axis: int) -> Any:
-    """Where each window begins, along the axis of an output."""
-    count = windows.over(x).counts[axis]
-    starts = array_module(x).arange(count) * windows.stride[axis] - windows.padding[axis]
-    return starts[:, None] if axis == -2 else starts
-
-
-def _as_offsets(positions: Any, windows: Windows, x: Array, axis: int) -> Array:
-    """Positions in planes as offsets in windows; -1, where there is no maximum, stays."""
-    features = x.shape[-1]
-    frames = positions // features if axis == -2 else positions % features
-    offsets = (frames - _starts(windows, x, axis)) // windows.dilation[axis]
-    found: Array = array_module(x).where(positions < 0, -1, offsets)
-    return found
-
-
-def _as_positions(offsets: Array, windows: Windows, x: Array, axis: int) -> Array:
-    """The inverse."""
-    frames = _starts(windows, x, axis) + offsets * windows.dilation[axis]
-    xp = array_module(x)
-    frames = xp.clip(frames, 0, x.shape[axis] - 1)
-    others = xp.arange(x.shape[-1] if axis == -2 else x.shape[-2])
-    rows, columns = (frames, others) if axis == -2 else (others[:, None], frames)
-    found: Array = xp.where(offsets < 0, -1, rows * x.shape[-1] + columns)
-    return found
 
 
 @function(x="[batch] frames features")
@@ -165,7 +124,7 @@ def max_pool1d(
            [2.]])
     """
     axis = frames_axis(x, axis)
-    sizes = _frame_sizes(window, stride, padding, dilation)
+    sizes = frame_sizes(window, stride, padding, dilation)
     if sizes[2:] == (0, 1) and not ceil_mode and not _by_cudnn(x, state):
         frames = frames_second(x, axis)
         kernel, step = sizes[:2]
@@ -173,10 +132,10 @@ def max_pool1d(
         output, indices = new(shape, x), new_indices(shape, x)
         thnn.TemporalMaxPooling_updateOutput(state, frames, output, indices, kernel, step)
         return axis_back(output, axis), axis_back(indices, axis)
-    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
-    found, positions = max_of(planes, windows, state)
-    indices = _of_frames(positions, windows, planes)
-    return _of_frames(found, windows, planes), _as_offsets(indices, windows, x, axis)
+    planes, windows = over_frames(x, axis, sizes, ceil_mode)
+    found = maxima_of(planes, windows, state)
+    output = of_frames(found.output, windows, planes)
+    return output, as_offsets(found, windows, planes, axis)
 
 
 @function(index_base=0, x="[batch] frames features")
@@ -195,7 +154,7 @@ def max_pool1d_backward(
 ) -> Array:
     """The gradient of `x`."""
     axis = frames_axis(x, axis)
-    sizes = _frame_sizes(window, stride, padding, dilation)
+    sizes = frame_sizes(window, stride, padding, dilation)
     if sizes[2:] == (0, 1) and not ceil_mode and not _by_cudnn(x, state):
         frames, grads, places = (frames_second(a, axis) for a in (x, grad_output, indices))
         kernel, step = sizes[:2]
@@ -206,13 +165,13 @@ def max_pool1d_backward(
         grad_x = like(frames)
         thnn.TemporalMaxPooling_updateGradInput(state, frames, grads, grad_x, places, kernel, step)
         return axis_back(grad_x, axis)
-    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
+    planes, windows = over_frames(x, axis, sizes, ceil_mode)
     shape = windows.shape(planes)
     for name, array in (("grad_output", grad_output), ("indices", indices)):
         check_shape(name, array, (*shape[:-3], *shape[-2:]))
-    positions = _as_positions(indices, windows, x, axis)[..., None, :, :]
+    positions = as_positions(indices, windows, planes, axis)[..., None, :, :]
     grads = grad_output[..., None, :, :]
-    return shaped(max_of_backward(grads, planes, positions, windows, state), x.shape)
+    return shaped(grad_of_maxima(grads, planes, positions, windows, state), x.shape)
 
 
 @function(x="[batch] planes height width")
@@ -332,9 +291,9 @@ def avg_pool1d(
            [1.]])
     """
     axis = frames_axis(x, axis)
-    sizes = _frame_sizes(window, stride, padding)
-    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
-    return _of_frames(mean_of(planes, windows, count_padding, state), windows, planes)
+    sizes = frame_sizes(window, stride, padding)
+    planes, windows = over_frames(x, axis, sizes, ceil_mode)
+    return of_frames(mean_of(planes, windows, count_padding, state), windows, planes)
 
 
 @function(x="[batch] frames features")
@@ -352,8 +311,8 @@ def avg_pool1d_backward(
 ) -> Array:
     """The gradient of `x`."""
     axis = frames_axis(x, axis)
-    sizes = _frame_sizes(window, stride, padding)
-    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
+    sizes = frame_sizes(window, stride, padding)
+    planes, windows = over_frames(x, axis, sizes, ceil_mode)
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]
@@ -473,9 +432,9 @@ def sum_pool1d(
            [2.]])
     """
     axis = frames_axis(x, axis)
-    sizes = _frame_sizes(window, stride, padding)
-    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
-    return _of_frames(mean_of(planes, windows, None, state), windows, planes)
+    sizes = frame_sizes(window, stride, padding)
+    planes, windows = over_frames(x, axis, sizes, ceil_mode)
+    return of_frames(mean_of(planes, windows, None, state), windows, planes)
 
 
 @function(x="[batch] frames features")
@@ -492,8 +451,8 @@ def sum_pool1d_backward(
 ) -> Array:
     """The gradient of `x`."""
     axis = frames_axis(x, axis)
-    sizes = _frame_sizes(window, stride, padding)
-    planes, windows = _over_frames(x, axis, sizes, ceil_mode)
+    sizes = frame_sizes(window, stride, padding)
+    planes, windows = over_frames(x, axis, sizes, ceil_mode)
     shape = windows.shape(planes)
     check_shape("grad_output", grad_output, (*shape[:-3], *shape[-2:]))
     grads = grad_output[..., None, :, :]

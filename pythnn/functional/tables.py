@@ -83,14 +83,21 @@ def embedding_backward(
         Divide by how often an index occurs.
     """
     check_shape("grad_output", grad_output, (*indices.shape, weight.shape[1]))
-    grad_weight: Array = zeros(weight.shape, weight)
     padding = 0 if padding_index is None else integer("padding_index", padding_index) + 1
+    return added_rows(grad_output, indices, weight, scale_by_frequency, padding)
+
+
+def added_rows(
+    rows: Array, indices: Array, weight: Array, scale_by_frequency: bool = False, padding: int = 0
+) -> Array:
+    """Zeros in the shape of a table, with rows added at indices."""
+    total: Array = zeros(weight.shape, weight)
     if indices.size:
         thnn.LookupTable_accGradParameters(
-            None, (indices + 1).ravel(), grad_output, grad_weight, None, None, None,
+            None, (indices + 1).ravel(), rows, total, None, None, None,
             scale_by_frequency, padding, 1.0,
         )  # fmt: skip
-    return grad_weight
+    return total
 
 
 @function(takes_empty=True, below={"indices": "rows"}, weight="rows columns")
@@ -116,8 +123,8 @@ def _is_mean(mode: str, *, mean: bool) -> bool:
 
 
 def _check_offsets(offsets: Any, indices: Any) -> None:
-    """On the CPU; on a device the kernels notice it."""
-    if not on_host(offsets) or not offsets.size:
+    """Of numpy's; for others the C functions and the kernels notice it."""
+    if not isinstance(offsets, np.ndarray) or not offsets.size:
         return
     if offsets[0] != 0 or offsets[-1] > indices.size or (np.diff(offsets) < 0).any():
         wanted = f"rising numbers from 0 to {indices.size}, the first being 0"

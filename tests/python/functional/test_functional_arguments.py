@@ -543,3 +543,12 @@ def test_pairs_of_biases() -> None:
 def test_memory_errors_name_the_function() -> None:
     with pytest.raises((THNNError, MemoryError)):
         F.upsample_nearest2d(np.ones((1, 1, 1)), 2**24)
+
+
+def test_tables_that_must_not_be_written():
+    weight = np.ones((3, 2))
+    weight.flags.writeable = False
+    keys, values, sizes = np.arange(3), np.array([1.0, 2.0, 3.0]), np.array([1, 2])
+    for _ in range(3):  # by the body, and prepared
+        output = F.index_linear(keys, values, sizes, weight, np.zeros(2))
+        assert output.tolist() == [[1, 1], [5, 5]]

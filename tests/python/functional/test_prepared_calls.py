@@ -15,6 +15,7 @@ from support.functional_modules import CASES
 
 from pythnn import THNNError, functional
 from pythnn._calls.recorded import Kept
+from pythnn.functional._plans import _eager
 
 CALLS = 4
 """The first two run the body, the others what was prepared."""
@@ -173,3 +174,23 @@ def test_added_gradients():
         assert found[2] is None
         assert np.allclose(found[0], alone[0] + 1)
         assert np.allclose(found[1], alone[1] + 1)
+
+
+RUN_EACH_TIME = {"embedding", "embedding_bag_backward", "sum"}
+"""Functions of cases that no call of theirs prepares."""
+
+
+def test_what_is_prepared():
+    found = set()
+    for case in CASES.values():
+        for name, given, named in calls_of(case):
+            if any(isinstance(value, Kept) for value in given):
+                continue  # see test_recurrent_gradients
+            function = getattr(functional, name)
+            plans = function.__globals__["plan_of"].__self__
+            plans.clear()
+            for _ in range(CALLS):
+                function(*given, **named)
+            if not plans or _eager in plans.values():
+                found.add(name)
+    assert found == RUN_EACH_TIME
