@@ -14,7 +14,7 @@ from support.definitions.pooling import Windows, regions
 from support.pooling import REALS, SEEDS, at_all, call, geometry, integers, largest, values
 from support.processes import run_again
 
-from pythnn import State, THNNArgumentError, thnn
+from pythnn import State, Tensor, THNNArgumentError, thnn
 
 
 @pytest.mark.parametrize("real", REALS)
@@ -121,6 +121,27 @@ def test_planes_pooled_together_or_alone(size: int, real: Any) -> None:
         )
         assert one.tobytes() == y[plane].tobytes()
         assert np.array_equal(at[0], indices[plane])
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("kernel", [2, 3])
+@pytest.mark.parametrize("pad", [0, 1])
+@pytest.mark.parametrize("ceil", [False, True])
+def test_values_of_windows_two_apart(ceil: bool, pad: int, kernel: int, real: Any) -> None:
+    """In rows of one window and more, of several vectors, and over the edges."""
+    rng = np.random.default_rng(6)
+    for height, width in [(3, 4), (5, 5), (8, 7), (13, 14), (9, 33), (34, 32), (12, 71)]:
+        x = rng.integers(-9, 9, (3, height, width)).astype(real)
+        x.flat[rng.integers(0, x.size, x.size // 9)] = np.nan
+        x[1, :4, :4] = -np.inf
+        y, values, indices = Tensor(dtype=real), Tensor(dtype=real), Tensor(dtype=np.int64)
+        thnn.SpatialMaxPooling_updateOutput(
+            None, x, y, indices, kernel, kernel, 2, 2, pad, pad, ceil
+        )
+        thnn.SpatialGreatest_updateOutput(
+            None, x, values, kernel, kernel, 2, 2, pad, pad, 1, 1, ceil
+        )
+        np.testing.assert_array_equal(values.numpy(), y.numpy())
 
 
 @pytest.mark.parametrize("real", REALS)

@@ -4,11 +4,15 @@
 #include "generic/pooling/maxOfSmallPlanes.h"
 #include "geometry/convolutionCheck.h"
 #include "work/scratch.h"
+#include "work/sizes.h"
 
 /* How the work is divided. */
 typedef struct MaxPartition {
   int64_t under;   /* most rows under a window */
   THNNRange whole; /* windows wholly inside along x */
+  THNNRange
+      alternate; /* rows of windows that greatestOfAlternate computes, if only values are wanted;
+                        * otherwise empty */
   THNNBlocks blocks;
   int threads;
   size_t threadBytes;
@@ -33,12 +37,26 @@ static Areas layOut(const MaxPartition *partition, const THNNConvolution *g, Scr
   return areas;
 }
 
+/* Whether windows are of 2x2 or 3x3 elements and begin at every second row and column. */
+static bool isAlternate(const THNNConvolution *g)
+{
+  const int64_t kernel = g->kernel[2];
+  bool alternate =
+      g->input[0] == 1 && g->kernel[0] == 1 && g->pad[0] == 0 && (kernel == 2 || kernel == 3);
+  for (int d = 1; d < 3; d++)
+    alternate &= g->kernel[d] == kernel && g->stride[d] == 2 && g->dilation[d] == 1;
+  return alternate;
+}
+
 static MaxPartition partitionFor(const THNNState *state, const THNNConvolution *g)
 {
   MaxPartition partition = {.under = THNN_mostRowsUnderWindow(g)};
   const int64_t rows = THNN_poolingPlanes(g) * THNN_outputRows(g);
   const int64_t cost = partition.under * g->input[2] + g->kernel[2] * g->output[2];
   partition.whole = THNN_wholeWindows(g, 2);
+  if (isAlternate(g) &&
+      partition.whole.end - partition.whole.begin >= THNN_(simd).pooling.fewestAlternate)
+    partition.alternate = THNN_wholeWindows(g, 1);
   partition.blocks = THNN_rowBlocks(rows, cost);
   partition.threads =
       THNN_threads(state, partition.blocks.count, (double)rows * (double)(cost + 32));
@@ -138,8 +156,8 @@ static void greatestOfWindows(const THNNMaxPoolingCall *call, int64_t position, 
 }
 
 /* One output row without its indices. */
-static void findGreatest(const THNNMaxPoolingCall *call, THNNRange whole, const real *plane,
-                         THNNRow row, real *output, const Areas *areas)
+static void findGreatestOfRow(const THNNMaxPoolingCall *call, THNNRange whole, const real *plane,
+                              THNNRow row, real *output, const Areas *areas)
 {
   const THNNConvolution *g = &call->geometry;
   real *best = areas->best;
@@ -153,6 +171,55 @@ static void findGreatest(const THNNMaxPoolingCall *call, THNNRange whole, const 
     greatestOfWindows(call, whole.begin, whole.end - whole.begin, best, output);
   for (int64_t x = whole.end; x < g->output[2]; x++)
     greatestOfWindows(call, x, 1, best, output);
+}
+
+/* The windows of one output column that reach over the edges along x: `rows` of them, the first of
+ * whose rows begins at `plane`. */
+static void findGreatestOfColumn(const THNNConvolution *g, const real *plane, int64_t rows,
+                                 int64_t column, real *output)
+{
+  const THNNTaps x = THNN_tapsInside(g, 2, column);
+  for (int64_t i = 0; i < rows; i++, plane += g->stride[1] * g->input[2]) {
+    real greatest = THNN_LOWEST;
+    for (int64_t w = x.start + x.begin; w < x.start + x.end; w++) {
+      real best = THNN_LOWEST;
+      for (int64_t h = 0; h < g->kernel[1]; h++) {
+        const real value = plane[h * g->input[2] + w];
+        best = value > best ? value : best;
+      }
+      greatest = best > greatest ? best : greatest;
+    }
+    output[i * g->output[2] + column] = greatest;
+  }
+}
+
+/* Output rows of a plane without their indices: from `row` on as many as greatestOfAlternate
+ * computes at once, at most `most`, or otherwise one. Returns their number. */
+static int64_t findGreatest(const THNNMaxPoolingCall *call, const MaxPartition *partition,
+                            const real *plane, THNNRow row, int64_t most, real *output,
+                            const Areas *areas)
+{
+  const THNNConvolution *g = &call->geometry;
+  const THNNRange whole = partition->whole, rows = partition->alternate;
+  if (row.y < rows.begin || row.y >= rows.end) {
+    findGreatestOfRow(call, whole, plane, row, output, areas);
+    return 1;
+  }
+  const int64_t width = g->output[2];
+  const AlternateWindows windows = {.kernel = g->kernel[2],
+                                    .rows = minimum(most, rows.end - row.y),
+                                    .count = whole.end - whole.begin,
+                                    .rowStep = g->input[2],
+                                    .columns = width,
+                                    .start = THNN_LOWEST};
+  const real *top = plane + (2 * row.y - g->pad[1]) * g->input[2];
+  THNN_(simd).pooling.greatestOfAlternate(&windows, top + 2 * whole.begin - g->pad[2],
+                                          output + whole.begin);
+  for (int64_t x = 0; x < whole.begin; x++)
+    findGreatestOfColumn(g, top, windows.rows, x, output);
+  for (int64_t x = whole.end; x < width; x++)
+    findGreatestOfColumn(g, top, windows.rows, x, output);
+  return windows.rows;
 }
 
 static void poolRow(const THNNMaxPoolingCall *call, THNNRange whole, const real *plane, THNNRow row,
@@ -192,13 +259,17 @@ static void poolRows(const THNNMaxPoolingCall *call, const MaxPartition *partiti
     const Areas areas = layOut(partition, g, &mine);
     const int64_t first = block * partition->blocks.length;
     THNNRow row = THNN_rowAt(first, g->output[0], g->output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&partition->blocks, block); i++, THNN_nextRow(&row)) {
+    const int64_t end = first + THNN_blockLength(&partition->blocks, block);
+    for (int64_t i = first, next; i < end; i = next) {
       const real *plane = input + row.plane * elements;
-      const int64_t at = (first + i) * width;
+      next = i + 1;
       if (indices)
-        poolRow(call, partition->whole, plane, row, output + at, indices + at, &areas);
+        poolRow(call, partition->whole, plane, row, output + i * width, indices + i * width,
+                &areas);
       else
-        findGreatest(call, partition->whole, plane, row, output + at, &areas);
+        next = i + findGreatest(call, partition, plane, row, end - i, output + i * width, &areas);
+      for (int64_t passed = i; passed < next; passed++)
+        THNN_nextRow(&row);
     }
   }
 }
@@ -281,8 +352,9 @@ void THNN_(max_updateOutput)(const THNNMaxPoolingCall *call, THTensor *input, TH
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
   MaxOfSmallPlanes planes;
-  const bool small = preparePlanes(call, !indices, &planes);
   const MaxPartition partition = partitionFor(call->state, g);
+  const bool alternate = !indices && partition.alternate.end > partition.alternate.begin;
+  const bool small = !alternate && preparePlanes(call, !indices, &planes);
   const size_t bytes = small ? (size_t)planes.threads * planes.threadBytes
                              : (size_t)partition.threads * partition.threadBytes;
   const THNNBuffer *in = THNN_planIn(&plan, input, 2);

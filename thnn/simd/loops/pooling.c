@@ -3,9 +3,18 @@
  * two steps choose what one walk through the window, row by row, would choose. */
 #include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
+#include "simd/vector/transpose.h"
 #include "simd/vector/vector.h"
 
 enum { GROUP = 4 }; /* rows that are combined at a time */
+
+/* Where parts of vectors can be loaded, two windows in a row take as long as with a plane in each lane,
+ * and more of them up to a third of that. */
+#if defined(__AVX__)
+enum { FEWEST_ALTERNATE = 2 };
+#else
+enum { FEWEST_ALTERNATE = LANES };
+#endif
 
 INLINE void maxOfGroup(int64_t n, int64_t count, const real *const *rows, const Place *places,
                        bool first, real start, real *best, Place *place)
@@ -201,6 +210,98 @@ static void greatestOfColumns(int64_t n, const ColumnWindows *columns, const rea
     greatestOfTaps(n, 1, 3, 1, start, best, chosen);
   else
     greatestOfTaps(n, step, kernel, dilation, start, best, chosen);
+}
+
+/* The same in each lane. */
+INLINE Vector greaterLanes(Vector value, Vector other)
+{
+#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm512_max_ps((__m512)value, (__m512)other);
+#elif defined(__AVX512F__)
+  return (Vector)_mm512_max_pd((__m512d)value, (__m512d)other);
+#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm256_max_ps((__m256)value, (__m256)other);
+#elif defined(__AVX__)
+  return (Vector)_mm256_max_pd((__m256d)value, (__m256d)other);
+#elif defined(__SSE2__) && defined(THNN_REAL_FLOAT)
+  return (Vector)_mm_max_ps((__m128)value, (__m128)other);
+#elif defined(__SSE2__)
+  return (Vector)_mm_max_pd((__m128d)value, (__m128d)other);
+#else
+  const Comparison greater = value > other;
+  return (Vector)((greater & (Comparison)value) | (~greater & (Comparison)other));
+#endif
+}
+
+/* Some lanes of a vector of windows, and of the two vectors of columns that they see. */
+typedef struct AlternateLanes {
+  Lanes windows, left, right;
+} AlternateLanes;
+
+INLINE Vector loadThose(const real *x, const Lanes *lanes)
+{
+  return lanes ? loadLanes(x, *lanes) : load(x);
+}
+
+/* Goes down a vector of windows, or without `lanes` NULL some of its lanes. Of a row, two vectors of
+ * columns are separated; the last one of a whole vector of windows of 3x3 sees one more. Rows that
+ * two windows see are loaded once. */
+INLINE void greatestDown(const AlternateWindows *windows, const int64_t kernel,
+                         const AlternateLanes *lanes, const real *x, real *y)
+{
+  const Lanes *left = lanes ? &lanes->left : NULL, *right = lanes ? &lanes->right : NULL;
+  const int64_t step = windows->rowStep, over = kernel == 3 && !lanes ? 2 * LANES : 0;
+  const real start = windows->start;
+  Vector a, b;
+  real c;
+  for (int64_t i = 0; i < windows->rows; i++, x += 2 * step, y += windows->columns) {
+    if (kernel == 2 || i == 0)
+      a = loadThose(x, left), b = loadThose(x + LANES, right), c = x[over];
+    Vector lower = greaterLanes(a, broadcast(start)), upper = greaterLanes(b, broadcast(start));
+    real last = greater(c, start);
+    for (int64_t r = 1; r < kernel; r++) {
+      const real *row = x + r * step;
+      a = loadThose(row, left), b = loadThose(row + LANES, right), c = row[over];
+      lower = greaterLanes(a, lower), upper = greaterLanes(b, upper), last = greater(c, last);
+    }
+    const Vector first = evenLanes(lower, upper);
+    Vector greatest = greaterLanes(oddLanes(lower, upper), first);
+    if (kernel == 3)
+      greatest = greaterLanes(nextLanes(first, broadcast(last)), greatest);
+    if (lanes)
+      storeLanes(y, lanes->windows, greatest);
+    else
+      store(y, greatest);
+  }
+}
+
+/* Fewer windows than lanes. */
+static void greatestOfFewAlternate(const AlternateWindows *windows, const real *x, real *y)
+{
+  const int64_t columns = 2 * windows->count + windows->kernel - 2;
+  const int64_t left = columns < LANES ? columns : LANES;
+  const AlternateLanes lanes = {firstLanes(windows->count), firstLanes(left),
+                                firstLanes(columns - left)};
+  if (windows->kernel == 2)
+    greatestDown(windows, 2, &lanes, x, y);
+  else
+    greatestDown(windows, 3, &lanes, x, y);
+}
+
+static void greatestOfAlternate(const AlternateWindows *windows, const real *x, real *y)
+{
+  const int64_t n = windows->count;
+  if (n < LANES) {
+    greatestOfFewAlternate(windows, x, y);
+    return;
+  }
+  for (int64_t i = 0; i < n; i += LANES) { /* the last vector overlaps the one before it */
+    const int64_t at = i + LANES <= n ? i : n - LANES;
+    if (windows->kernel == 2)
+      greatestDown(windows, 2, NULL, x + 2 * at, y + at);
+    else
+      greatestDown(windows, 3, NULL, x + 2 * at, y + at);
+  }
 }
 
 INLINE void maxOfFewTaps(int64_t n, const Place *at, int64_t taps, const Place *offsets,
@@ -480,6 +581,8 @@ const SimdPooling SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .maxOfColumns = maxOfColumns,
     .greatestOfRows = greatestOfRows,
     .greatestOfColumns = greatestOfColumns,
+    .greatestOfAlternate = greatestOfAlternate,
+    .fewestAlternate = FEWEST_ALTERNATE,
     .maxAround = maxAround,
     .sumOfRows = sumOfRows,
     .sumOfBags = sumOfBags,

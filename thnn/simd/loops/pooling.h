@@ -16,6 +16,14 @@ typedef struct ColumnWindows {
   real start;
 } ColumnWindows;
 
+/* Windows of `kernel` rows and columns, 2 or 3, that begin at every second row and column: `rows`
+ * rows of `count`, at least fewestAlternate of them. Input rows are `rowStep` elements apart, rows of
+ * results `columns`. */
+typedef struct AlternateWindows {
+  int64_t kernel, rows, count, rowStep, columns;
+  real start;
+} AlternateWindows;
+
 /* Bags of rows of a table. `index` lists the rows of all bags, `indices` of them; bag b begins at
  * index number start[b] and ends where the next one begins. Rows and starts count from `base`. */
 typedef struct Bags {
@@ -45,6 +53,9 @@ typedef struct SimdPooling {
   void (*greatestOfRows)(int64_t n, int64_t count, const real *const *rows, real start, real *best);
   void (*greatestOfColumns)(int64_t n, const ColumnWindows *columns, const real *best,
                             real *chosen);
+  /* y = the greatest element of each window above `start`; the first window begins at x */
+  void (*greatestOfAlternate)(const AlternateWindows *windows, const real *x, real *y);
+  int64_t fewestAlternate;
   /* best = the greatest of x[at[i] + offsets[t]] above `start` over the taps, of which there is at
    * least one, the first among equals, and place = at[i] + its offset; `start` and -1 where there
    * is none. NaN is never chosen. */
