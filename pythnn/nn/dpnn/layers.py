@@ -57,20 +57,28 @@ class Clip(Module):
 
 @register
 class ArgMax(Module):
-    """The index, from 1, of the largest value along a dimension, by default the last."""
+    """The index, from 1, of the largest value along a dimension, by default the last.
 
-    def __init__(self, dim: int = 1, nInputDim: int | None = None, asLong: bool = True) -> None:
+    An input of more than `nInputDim` dimensions is a batch. Output: the dimension is left out, but
+    for vectors, of which it is one number. Without `asLong` it has the input's type.
+    """
+
+    nInputDim: int | None = None
+
+    def __init__(self, dim: int = -1, nInputDim: int | None = None, asLong: bool = True) -> None:
         super().__init__()
         self.dim, self.asLong = dim, bool(asLong)
         self.nInputDim = nInputDim
         if asLong:
             self.tensors.output = Tensor(dtype=np.int64)
 
-    nInputDim: int | None = None
-
     def updateOutput(self, input: Any) -> Any:
-        axis = dimension(self.typename(), int(self.dim), input.ndim, self.nInputDim)
-        found = input.argmax(axis) + 1
+        is_batch = self.nInputDim is not None and input.ndim > self.nInputDim
+        sizes = input.ndim - 1 if is_batch else None
+        axis = dimension(self.typename(), int(self.dim), input.ndim, sizes)
+        found = (input.argmax(axis) + 1).reshape(
+            (*input.shape[:axis], *input.shape[axis + 1 :]) or 1
+        )
         self.output = found.astype(np.int64 if self.asLong else input.dtype)
         return self.output
 
