@@ -42,8 +42,8 @@ def prepare(recording: Recording, arguments: Sequence[Any], result: Any) -> Call
     """The function of the arrays in the place of `arguments` that returns the result.
 
     An argument is an array, None, or arrays in tuples or in a dict.
-    It returns None where the C library refuses, and raises what numpy or cffi does for arrays that
-    are not contiguous or must not be written.
+    It returns None where the C library refuses. Before it changes anything, it returns None or
+    raises for arrays that are not contiguous or must not be written.
     """
     return _Writer(recording, arguments).function(result)
 
@@ -55,6 +55,10 @@ class _Writer:
         self.recording, self.arguments = recording, arguments
         self.names: dict[int, str] = {}
         self.scope: dict[str, Any] = {}
+        self.checks: dict[int, str] = {}
+        """For arguments, what raises or returns unless their elements are one after the other."""
+        self.pointers: dict[int, str] = {}
+        self.unpacking: list[str] = []
         self.lines: list[str] = []
 
     def function(self, result: Any) -> Callable[..., Any]:
@@ -85,7 +89,8 @@ class _Writer:
                 self.lines.append(call)
                 at += 1
         self.lines.append(f"return {self._result(result)}")
-        body = "\n".join(f"        {line}" for line in self.lines)
+        lines = [*self.unpacking, *self.checks.values(), *self.lines]
+        body = "\n".join(f"        {line}" for line in lines)
         names = ", ".join(self.scope)
         source = (
             f"def make({names}):\n    def run({', '.join(parameters)}):\n{body}\n    return run\n"
@@ -100,10 +105,10 @@ class _Writer:
         elif isinstance(argument, dict):
             for key, entry in argument.items():
                 inner = f"{name}_{len(self.names)}"
-                self.lines.append(f"{inner} = {name}[{self._constant(key)}]")
+                self.unpacking.append(f"{inner} = {name}[{self._constant(key)}]")
                 self._unpack(entry, inner)
         elif isinstance(argument, tuple) and argument:
-            self.lines.append(f"{self._target(argument, name)} = {name}")
+            self.unpacking.append(f"{self._target(argument, name)} = {name}")
 
     def _target(self, argument: Any, name: str) -> str:
         """What a tuple is assigned to, which gives its arrays their names."""
@@ -171,6 +176,9 @@ class _Writer:
         if not isinstance(value, Recorded):
             return self._constant(value)
         name = self.names[id(value.buffer)]
+        if value.buffer.origin == "argument":
+            # Of elements in another order numpy makes results in that order.
+            self.checks.setdefault(id(value.buffer), f"if not {name}.flags.c_contiguous: return")
         if value.is_whole:
             return name
         if value.is_dense and value.size == np.prod(value.buffer.shape):
@@ -211,20 +219,25 @@ class _Writer:
             return _Calls(calls, places)
 
         pool, fresh = self._constant(idle), self._constant(make)
-        pointers = []
-        for i, (key, buffer) in enumerate(buffers.items()):
-            written = ", True" if buffer.is_written and buffer.origin == "argument" else ""
-            pointers.append(f"p{i} = from_buffer(CHARS, {self.names[key]}{written})")
+        pointers = [self._pointer(key, buffer) for key, buffer in buffers.items()]
         self.lines += [
-            *pointers,
             f"calls = {pool}.pop() if {pool} else {fresh}()",
-            "arrays = calls.arrays",
-            *(f"arrays[{i}] = p{i}" for i in range(len(pointers))),
+            f"calls.arrays[0:{len(pointers)}] = ({''.join(f'{p}, ' for p in pointers)})",
             "code = run_prepared(calls.prepared)",
             f"{pool}.append(calls)",
             "if code:",
             "    return None",
         ]
+
+    def _pointer(self, key: int, buffer: Buffer) -> str:
+        """The address of a buffer; before anything is done, if it is an argument's."""
+        if buffer.origin != "argument":
+            return f"from_buffer(CHARS, {self.names[key]})"
+        if key not in self.pointers:
+            name = self.pointers[key] = f"p{len(self.pointers)}"
+            written = ", True" if buffer.is_written else ""
+            self.checks[key] = f"{name} = from_buffer(CHARS, {self.names[key]}{written})"
+        return self.pointers[key]
 
 
 def _arrays(result: Any) -> Iterator[Recorded]:

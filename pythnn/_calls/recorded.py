@@ -195,7 +195,14 @@ class Recording:
     def compute(
         self, operation: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
     ) -> Recorded:
-        """An operation of numpy, with a result of its own."""
+        """An operation of numpy, with a result of its own, whose elements are one after the other.
+
+        Where those of its arguments are not, numpy would make a result in their order.
+        """
+        if isinstance(operation, np.ufunc):
+            options = options | _in_order(arguments)
+        else:
+            arguments = tuple([a.dense() if type(a) is Recorded else a for a in arguments])
         shape, dtype = _result(operation, arguments, options)
         buffer = self._buffer(shape, dtype, "numpy")
         self.steps.append(NumpyCall(operation, arguments, options, buffer))
@@ -223,8 +230,11 @@ class Recording:
         stretched = [v.stretched(made.shape) if type(v) is Recorded else v for v in values]
         self.native(name, made, *stretched)
         native: Any = self.steps.pop()
-        given, result = (inputs, made.buffer) if to is None else ((*inputs, to), None)
-        self.steps.append(EitherCall(native, NumpyCall(ufunc, given, {}, result)))
+        if to is None:
+            by_numpy = NumpyCall(ufunc, inputs, _in_order(inputs), made.buffer)
+        else:
+            by_numpy = NumpyCall(ufunc, (*inputs, to), {}, None)
+        self.steps.append(EitherCall(native, by_numpy))
         return made
 
     def _by_th(self, ufunc: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -315,6 +325,12 @@ def _are_for_th(inputs: tuple[Any, ...], arrays: list[Any], to: Any) -> bool:
     shape = np.broadcast_shapes(*(a.shape for a in every))
     strides = [stride for a in every for stride in a.strides]
     return bool(shape) and 0 < math.prod(shape) <= _FEW and min(strides) >= 0
+
+
+def _in_order(arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """The option of a function on elements that makes a result like an array of its own."""
+    is_dense = all(a.is_dense for a in arguments if type(a) is Recorded)
+    return {} if is_dense else {"order": "C"}
 
 
 def _is_number(value: Any, dtype: np.dtype[Any]) -> bool:

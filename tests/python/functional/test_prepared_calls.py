@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 import pickle
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -126,6 +128,30 @@ def test_arrays_with_gaps_and_other_types():
         assert np.array_equal(found, big)
         lines = np.asfortranarray(x[:, ::2])
         assert np.array_equal(found, functional.softmax(lines))
+
+
+def _in_columns(value: Any, chosen: int | None, count: Iterator[int]) -> Any:
+    """Arrays with the first axis innermost: all of them, or the chosen one."""
+    if isinstance(value, np.ndarray) and value.ndim > 1:
+        return np.asfortranarray(value) if next(count) == chosen or chosen is None else value
+    if type(value) in (tuple, list):
+        return type(value)([_in_columns(entry, chosen, count) for entry in value])
+    return value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_elements_in_other_orders(name):
+    for function_name, given, named in calls_of(CASES[name]):
+        if any(isinstance(value, Kept) for value in given):
+            continue
+        function = getattr(functional, function_name)
+        wanted = [function(*given, **named) for _ in range(CALLS)][-1]
+        total = itertools.count()
+        _in_columns(given, -1, total)
+        for chosen in (None, *range(next(total))):
+            found = function(*_in_columns(given, chosen, itertools.count()), **named)
+            for one, other in zip(_arrays(found), _arrays(wanted), strict=True):
+                np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
 
 
 def test_what_is_written_must_be_writable():
