@@ -38,6 +38,7 @@ from .fused import (
     is_product,
     is_replaced,
 )
+from .gates import LstmOfGates
 from .masking import LookupTableMaskZero
 from .recurrence import AbstractRecurrent, Recurrence
 from .simple import LinearNoBias, SAdd
@@ -55,12 +56,18 @@ def _dropout(p: float, mono: bool) -> Dropout:
     return layer
 
 
-def _gate_inputs(size: int, output: int, p: float, mono: bool) -> ParallelTable:
-    """Linear functions of the input and of the output of the step before."""
-    both = ParallelTable()
-    for layer in (Linear(size, output), LinearNoBias(output, output)):
-        both.add(Sequential(_dropout(p, mono), layer))
-    return both
+def _gate_sum(p: float, mono: bool, *layers: Module) -> Sequential:
+    """The sum of functions of the input, of the output of the step before, and of the cell.
+
+    The first two have dropout before them; the last may be left out.
+    """
+    sums = ParallelTable()
+    for layer in layers[:2]:
+        sums.add(Sequential(_dropout(p, mono), layer))
+    for layer in layers[2:]:
+        sums.add(layer)
+    narrowed = [] if layers[2:] else [NarrowTable(1, 2)]
+    return Sequential(*narrowed, sums, CAddTable())
 
 
 def _gate_products(
@@ -76,21 +83,51 @@ def _gate_products(
     return Sequential(noises, products, JoinTable(2))
 
 
+def _lstm_step(
+    input_gate: Module, forget_gate: Module, hidden: Module, output_gate: Module
+) -> tuple[Sequential, Sequential]:
+    """The module of LSTM's step, with its gates, and the part that makes the cell."""
+    kept = Sequential(ConcatTable().add(forget_gate).add(SelectTable(3)), CMulTable())
+    new = Sequential(ConcatTable().add(input_gate).add(hidden), CMulTable())
+    cell = Sequential(ConcatTable().add(kept).add(new), CAddTable())
+    shown = Sequential(SelectTable(3), Tanh())
+    output = Sequential(ConcatTable().add(output_gate).add(shown), CMulTable())
+    step = Sequential(
+        ConcatTable().add(NarrowTable(1, 2)).add(cell),
+        FlattenTable(),
+        ConcatTable().add(output).add(SelectTable(3)),
+    )
+    return step, cell
+
+
+def _open_lstm_step(_: int, *layers: Module) -> Module:
+    """LSTM's step with products of input, forget gate, new cell and output gate, and peepholes.
+
+    Without peepholes there are no others than the eight products.
+    """
+    looks = [[one] for one in layers[8:]] or [[], [], []]
+    looks.insert(2, [])
+    functions = Sigmoid(), Sigmoid(), Tanh(), Sigmoid()
+    gates = [
+        _gate_sum(0, False, *layers[2 * place : 2 * place + 2], *look).add(function)
+        for place, (look, function) in enumerate(zip(looks, functions, strict=True))
+    ]
+    return _lstm_step(*gates)[0]
+
+
 @cache
-def _pattern(build: Callable[..., Module], size: int, count: int) -> tuple[Module, list[Module]]:
-    """A step with so many products left open, and what takes their places."""
+def _pattern(build: Callable[..., Module], size: int, count: int) -> tuple[Module, dict[int, int]]:
+    """A step with so many products left open, and their places by the id of what is there."""
     holes: list[Module] = [Identity() for _ in range(count)]
-    return build(size, *holes), holes
+    return build(size, *holes), {id(hole): place for place, hole in enumerate(holes)}
 
 
-def _products_of(module: Module, pattern: Module, holes: list[Module]) -> list[Any]:
+def _products_of(module: Module, pattern: Module, holes: dict[int, int]) -> list[Any]:
     """The modules in the places of holes, where a module is like a pattern otherwise; else none."""
     found: dict[int, Module] = {}
-    return (
-        [found[place] for place in range(len(holes))]
-        if is_like(module, pattern, holes, found)
-        else []
-    )
+    if not is_like(module, pattern, holes, found):
+        return []
+    return [found[place] for place in range(len(holes))]
 
 
 def _fast_lstm_step(size: int, i2g: Module, o2g: Module) -> Sequential:
@@ -164,32 +201,36 @@ class LSTM(Cell, kernel=True):
 
     def buildGate(self) -> Module:
         """A gate: of {input, output before, cell}."""
-        sizes = (self.inputSize, self.outputSize, self.p, self.mono)
-        gate = Sequential()
-        inputs = _gate_inputs(*sizes)
-        if self.cell2gate:
-            inputs.add(CMul(self.outputSize))
-        else:
-            gate.add(NarrowTable(1, 2))
-        return gate.add(inputs).add(CAddTable()).add(Sigmoid())
+        return self._gate_sum(self.cell2gate).add(Sigmoid())
+
+    def _gate_sum(self, looks: bool) -> Sequential:
+        size = self.outputSize
+        layers = [Linear(self.inputSize, size), LinearNoBias(size, size)]
+        return _gate_sum(self.p, self.mono, *layers, *[CMul(size) for _ in range(looks)])
 
     def buildModel(self) -> Module:
         """The module of a step: {input, output, cell} to {output, cell}."""
         self.forgetGate, self.inputGate = self.buildGate(), self.buildGate()
-        hidden = Sequential(NarrowTable(1, 2))
-        hidden.add(_gate_inputs(self.inputSize, self.outputSize, self.p, self.mono))
-        self.hiddenLayer = hidden.add(CAddTable()).add(Tanh())
-        kept = Sequential(ConcatTable().add(self.forgetGate).add(SelectTable(3)), CMulTable())
-        new = Sequential(ConcatTable().add(self.inputGate).add(self.hiddenLayer), CMulTable())
-        self.cellLayer = Sequential(ConcatTable().add(kept).add(new), CAddTable())
+        self.hiddenLayer = self._gate_sum(False).add(Tanh())
         self.outputGate = self.buildGate()
-        cell = Sequential(SelectTable(3), Tanh())
-        output = Sequential(ConcatTable().add(self.outputGate).add(cell), CMulTable())
-        return Sequential(
-            ConcatTable().add(NarrowTable(1, 2)).add(self.cellLayer),
-            FlattenTable(),
-            ConcatTable().add(output).add(SelectTable(3)),
+        step, self.cellLayer = _lstm_step(
+            self.inputGate, self.forgetGate, self.hiddenLayer, self.outputGate
         )
+        return step
+
+    def _formulas(self) -> Formulas | None:
+        if type(self) is not LSTM:
+            return None
+        size, count = int(self.outputSize), 11 if self.cell2gate else 8
+        found = _products_of(self.inside, *_pattern(_open_lstm_step, size, count))
+        looks = found[8:]
+        if (
+            not found
+            or not all(map(is_product, found[:8], [size] * 8, (True, False) * 4))
+            or any(type(one) is not CMul or is_replaced(one) for one in looks)
+        ):
+            return None
+        return LstmOfGates(found[0:8:2], found[1:8:2], looks)
 
 
 @register

@@ -38,7 +38,17 @@ def empty(like: Tensor, *shape: int) -> Tensor:
 # ---- Whether a module is as it was made
 
 _REPLACEABLE = frozenset(("updateOutput", "updateGradInput", "accGradParameters", "backward"))
-_SETTINGS = ("offset", "length", "index", "dimension", "nInputDims", "size", "addend", "negate")
+_SETTINGS = (
+    "offset",
+    "length",
+    "index",
+    "dimension",
+    "nInputDims",
+    "size",
+    "addend",
+    "negate",
+    "p",
+)
 
 
 def is_replaced(module: Any) -> bool:
@@ -46,16 +56,15 @@ def is_replaced(module: Any) -> bool:
     return not _REPLACEABLE.isdisjoint(module.__dict__)
 
 
-def is_like(module: Module, pattern: Any, holes: list[Any], found: dict[int, Module]) -> bool:
+def is_like(module: Module, pattern: Any, holes: dict[int, int], found: dict[int, Module]) -> bool:
     """Whether a module computes what another does.
 
-    `holes` are modules of the pattern in whose place may be any; `found` gets these by the number
-    of the hole.
+    `holes` has the ids of modules of the pattern in whose place may be any; `found` gets these, by
+    what `holes` has for them.
     """
-    for place, hole in enumerate(holes):
-        if pattern is hole:
-            found[place] = module
-            return True
+    if id(pattern) in holes:
+        found[holes[id(pattern)]] = module
+        return True
     own, other = module.__dict__, pattern.__dict__
     if type(module) is not type(pattern) or is_replaced(module):
         return False

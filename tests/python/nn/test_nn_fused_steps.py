@@ -14,21 +14,23 @@ from support.bounds import assert_layers_agree
 import pythnn
 from pythnn import THNNError, nn
 
-CELLS = ["FastLSTM", "GRU", "RecLSTM", "RecGRU"]
+PLAIN = "LSTM without peepholes"
+CELLS = ["FastLSTM", "GRU", "RecLSTM", "RecGRU", "LSTM", PLAIN]
 FORMS: dict[str, tuple[int, ...]] = {"batch": (5, 2, 3), "one sample": (5, 3), "one": (1, 2, 3)}
 
 
 def one_by_one(name: str) -> Any:
     """A class that always computes with the module inside, as users' own do."""
-    return type(name, (getattr(nn, name),), {})
+    return type(name, (getattr(nn, name.split()[0]),), {})
 
 
 def pair(name: str) -> tuple[Any, Any]:
     """A cell, and one of the same parameters that computes one module after the other."""
     found = []
-    for kind in (getattr(nn, name), one_by_one(name)):
+    options = {"cell2gate": False} if name == PLAIN else {}
+    for kind in (getattr(nn, name.split()[0]), one_by_one(name)):
         pythnn.manual_seed(4)
-        found.append(kind(3, 4))
+        found.append(kind(3, 4, **options))
     return found[0], found[1]
 
 
@@ -171,16 +173,21 @@ def test_the_module_inside_is_not_called(name: str, monkeypatch: Any) -> None:
             assert (calls > 0) == is_called
 
 
+def _replace(cell: Any, kind: type, make: Callable[[Any], Any]) -> None:
+    """Puts another module in the place of the first of a class."""
+    for container in cell.inside.listModules():
+        for place, one in enumerate(container.__dict__.get("modules", ())):
+            if type(one) is kind:
+                container.modules[place] = make(one)
+                return
+
+
 def _replaced_function(cell: Any) -> None:
-    for one in cell.inside.listModules():
-        if isinstance(one, nn.ParallelTable) and type(one.modules[0]) is nn.Sigmoid:
-            one.modules[0] = nn.HardTanh()
+    _replace(cell, nn.Sigmoid, lambda _: nn.HardTanh())
 
 
 def _replaced_product(cell: Any) -> None:
-    for one in cell.inside.listModules():
-        if isinstance(one, nn.ParallelTable) and type(one.modules[0]) is nn.Linear:
-            one.modules[0] = nn.Sequential(one.modules[0], nn.MulConstant(0.5))
+    _replace(cell, nn.Linear, lambda linear: nn.Sequential(linear, nn.MulConstant(0.5)))
 
 
 def _replaced_setting(cell: Any) -> None:
@@ -205,7 +212,7 @@ def _replaced_method(cell: Any) -> None:
     "change",
     [_replaced_function, _replaced_product, _replaced_setting, _without_bias, _replaced_method],
 )
-@pytest.mark.parametrize("name", ["FastLSTM", "GRU"])
+@pytest.mark.parametrize("name", ["FastLSTM", "GRU", "LSTM"])
 def test_a_module_that_was_changed_is_called(name: str, change: Any) -> None:
     cells = pair(name)
     given = numbers(3, 2, 3)
