@@ -30,8 +30,10 @@ __all__ = [
     "ConvolutionTimes",
     "Plan",
     "Problem",
+    "check_named",
     "checked",
     "convolution_times",
+    "is_name",
     "plan_of",
     "problem_of",
     "seconds_of",
@@ -250,6 +252,21 @@ def checked(state: Any) -> State:
     return state
 
 
+def is_name(choice: str) -> bool:
+    """Whether a choice names an algorithm, and does not say how to choose one."""
+    return not choice.endswith(("_once", "_on_shape_change"))
+
+
+def check_named(state: State, problem: Problem) -> None:
+    """Raises where the state names an algorithm that does not apply to the CPU's arrays."""
+    choice = checked(state)._convolution[RESULTS.index(problem.result)]
+    if not is_name(choice) or choice in ("auto", "gemm"):
+        return
+    if not _applies(problem, choice, state.workspace_limit, state.accuracy):
+        found = f"{choice!r}, {_why_not(problem, choice, state.accuracy)}"
+        raise Unfit("state", "an algorithm that applies, or 'auto'", found)
+
+
 def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], None]) -> State:
     """The state to call the library's own function with, by what `state` says of a result.
 
@@ -258,10 +275,8 @@ def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], Non
     choice = checked(state)._convolution[RESULTS.index(problem.result)]
     if choice in ("auto", "gemm", "guess_on_shape_change") or not isinstance(x, np.ndarray):
         return state
-    if not choice.endswith(("_once", "_on_shape_change")):
-        if not _applies(problem, choice, state.workspace_limit, state.accuracy):
-            found = f"{choice!r}, {_why_not(problem, choice, state.accuracy)}"
-            raise Unfit("state", "an algorithm that applies, or 'auto'", found)
+    if is_name(choice):
+        check_named(state, problem)
         return state
     name = state._once.get(problem.result) if choice.endswith("_once") else None
     if name is None:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .. import thnn
-from .._state import State
+from .._state import RESULTS, State
 from ._arrays import Array, Unfit, check_shape, new, on_host, shaped, zeros
-from ._choices import Problem, checked, problem_of, state_for
+from ._choices import Problem, check_named, checked, is_name, problem_of, state_for
 from ._windows import Window, spatial, transposed_window, window_of
 
 __all__ = [
@@ -290,6 +290,19 @@ def _to_parameters(
         compute(state, grad_weight, grad_bias)
 
 
+def _check_choice_of_weight(kind: _Kind, window: Window, x: Any, weight: Any, state: State) -> None:
+    """Raises what the gradient of the weight would, before another gradient is computed."""
+    if _widens(state, x):
+        x = np.broadcast_to(_DOUBLE.type(0), x.shape) if on_host(x) else x
+    problem = _problem("grad_weight", kind.transposed, False, window, x, weight.shape)
+    if on_host(x):
+        check_named(state, problem)
+    elif is_name(checked(state)._convolution[RESULTS.index("grad_weight")]):
+        from ._on_cudnn import plan_on_device
+
+        plan_on_device(problem, window, weight.shape, x, state)
+
+
 def _gradients(
     kind: _Kind,
     window: Window,
@@ -320,6 +333,8 @@ def _gradients(
         if grad_bias is None:
             grad_bias = zeros(planes, x)
     if "x" in needs:
+        if grad_weight is not None and state is not None:
+            _check_choice_of_weight(kind, window, x, weight, state)
         start = add_to.get("x")
         grad_x = _to_input(kind, window, flip, grad_output, weight, x.shape, start, state)
     if grad_weight is not None or grad_bias is not None:

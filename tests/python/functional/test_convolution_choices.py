@@ -138,14 +138,18 @@ def test_what_does_not_apply(convolution: Any, call: Any, reason: str) -> None:
             assert_half_of_the_digits(call(state), call(None))
 
 
-def test_a_refused_name_changes_nothing() -> None:
-    x, start = X, np.ones_like(X)
-    output = F.conv2d(x, W[..., :2], groups=2)
+@pytest.mark.parametrize(
+    "convolution", [("auto", "winograd", "auto"), ("auto", "auto", "winograd")]
+)
+@pytest.mark.parametrize("precision", ["as_input", "float64"])
+def test_a_refused_name_changes_nothing(convolution: Any, precision: Any) -> None:
+    x, weight, start = X.astype("f"), W[..., :2].astype("f"), np.ones_like(X, "f")
+    output = F.conv2d(x, weight, groups=2)
     with (
-        State(convolution=("auto", "winograd", "auto")) as state,
+        State(convolution=convolution, precision=precision) as state,
         pytest.raises(THNNArgumentError, match="'state'"),
     ):
-        F.conv2d_backward(output, x, W[..., :2], groups=2, add_to={"x": start}, state=state)
+        F.conv2d_backward(output, x, weight, groups=2, add_to={"x": start}, state=state)
     assert (start == 1).all()
 
 
