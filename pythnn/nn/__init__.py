@@ -70,6 +70,7 @@ from .recurrent.attention import *
 from .recurrent.cells import *
 from .recurrent.masking import *
 from .recurrent.recurrence import *
+from .recurrent.recursor import *
 from .recurrent.sequence import *
 from .recurrent.sequencer import *
 from .recurrent.simple import *

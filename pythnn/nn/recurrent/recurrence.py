@@ -26,7 +26,7 @@ from ._steps import first_of, share_again
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["AbstractRecurrent", "CopyGrad", "NormStabilizer", "Recurrence", "Recurrent", "Recursor"]
+__all__ = ["AbstractRecurrent", "CopyGrad", "NormStabilizer", "Recurrence", "Recurrent"]
 
 
 @register
@@ -387,16 +387,6 @@ class AbstractRecurrent(Container, kernel=True):
 
     def __repr__(self) -> str:
         return f"{self.typename()} @ {self.inside!r}" if self.modules else self.typename()
-
-
-@register
-class Recursor(AbstractRecurrent, kernel=True):
-    """Makes any module one that does a step a call, for Sequencer; its state is what is inside."""
-
-    def __init__(self, module: Module, rho: int | None = None) -> None:
-        super().__init__(9999999 if rho is None else rho)
-        self.module = module
-        self._own(module)
 
 
 @register

@@ -20,7 +20,8 @@ from ..object.values import describe
 from ..table.arithmetic import CAddTable
 from ..table.shaping import JoinTable, ZipTable
 from .masking import MaskZeroCriterion
-from .recurrence import AbstractRecurrent, Recursor
+from .recurrence import AbstractRecurrent
+from .recursor import Recursor
 from .sequence import SeqGRU, SeqLSTM
 from .simple import SeqReverseSequence
 
