@@ -6,7 +6,7 @@ from typing import Any
 
 from ..._tensor import Tensor
 from ..object.tables import copied
-from .fused import Formulas, Run, empty
+from .fused import Formulas, OneStep, Run, empty
 from .recurrence import AbstractRecurrent
 
 __all__ = ["Cell"]
@@ -19,7 +19,7 @@ class Cell(AbstractRecurrent, kernel=True):
     those of a sequencer's call at once; else through that module, one by one.
     """
 
-    _runs: dict[int, tuple[Run, int]]
+    _runs: dict[int, tuple[Run | OneStep, int]]
     """For each step the run that it was computed in, and its place there."""
     userNextGradCell: Any = None
     _tables: tuple[str, ...] = (*AbstractRecurrent._tables, "cells", "gradCells")
@@ -58,19 +58,30 @@ class Cell(AbstractRecurrent, kernel=True):
     def _start(self) -> None:
         super()._start()
         self._runs = {}
+        self.__dict__.pop("_known", None)
 
     def _own_fields(self) -> dict[str, Any]:
-        return {name: one for name, one in super()._own_fields().items() if name != "_runs"}
+        inner = ("_known", "_runs")
+        return {name: one for name, one in super()._own_fields().items() if name not in inner}
 
     def _formulas(self) -> Formulas | None:
         """The formulas of the module inside; None where it computes something else."""
         return None
 
+    def _formulas_of(self, steps: int) -> Formulas | None:
+        """The formulas, looked for at the first of single steps and for each call of several."""
+        found: Formulas | None
+        inside, found = self.__dict__.get("_known", (None, None))
+        if steps > 1 or self.step == 1 or inside is not self.inside:
+            found = self._formulas()
+            self.__dict__["_known"] = self.inside, found
+        return found
+
     def _formulas_for(self, inputs: list[Any], before: list[Any]) -> Formulas | None:
         """The formulas for inputs of one form, after a state; None where they do not fit."""
         if self.field("zeroMask") is not None:
             return None
-        found, first = self._formulas(), inputs[0]
+        found, first = self._formulas_of(len(inputs)), inputs[0]
         if found is None or not all(isinstance(one, Tensor) for one in (*inputs, *before)):
             return None
         kind, device, shape = found.weight.dtype, found.weight.device, first.shape
@@ -103,14 +114,25 @@ class Cell(AbstractRecurrent, kernel=True):
         if formulas is None:
             self._runs.pop(step, None)
             return super()._forward_step(step, input)
-        run = self._run(formulas, _rows(input), before)
-        self._runs[step] = run, 0
-        return self._state_of(run, 0, input)
+        run, state = self._one(formulas, input, before)
+        if self.train is not False:
+            self._runs[step] = run, 0
+        return state if input.ndim > 1 else [one.select(0, 0) for one in state]
+
+    def _one(
+        self, formulas: Formulas, input: Tensor, before: list[Tensor]
+    ) -> tuple[Run | OneStep, list[Tensor]]:
+        """Computes one step: what came of it, and the state as a batch."""
+        if input.ndim > 1:
+            return formulas.one(input, before)
+        return formulas.one(input.unsqueeze(0), [one.unsqueeze(0) for one in before])
 
     def all_steps(self, inputs: list[Any], given: Any) -> list[Any]:
-        before = self._before(self.step, inputs[0]) if inputs else []
-        formulas = self._formulas_for(inputs, before) if inputs else None
-        if formulas is None or "updateOutput" in self.__dict__:
+        if len(inputs) < 2 or "updateOutput" in self.__dict__:
+            return super().all_steps(inputs, given)
+        before = self._before(self.step, inputs[0])
+        formulas = self._formulas_for(inputs, before)
+        if formulas is None:
             return super().all_steps(inputs, given)
         first, run = self.step, self._run(formulas, _joined(inputs, given), before)
         for place, one in enumerate(inputs):
@@ -134,14 +156,17 @@ class Cell(AbstractRecurrent, kernel=True):
         formulas = self._formulas_for([input], before) if self.train is False else None
         if formulas is None:
             return None
-        self._runs[step] = self._run(formulas, _rows(input), before), 0
-        return self._runs[step][0]
+        run, _ = self._one(formulas, input, before)
+        self._runs[step] = run, 0
+        return run.only(0)
 
     def _whole_run(self, name: str, count: int) -> Run | None:
         """The run of all the next steps to go back through, if it is of these alone."""
         last = self.__dict__.get(name, self.step) - 1
         run, place = self._runs.get(last, (None, 0))
-        return run if run is not None and len(run) == count == place + 1 else None
+        if run is None or not len(run) == count == place + 1:
+            return None
+        return run if isinstance(run, Run) else run.only(place)
 
     def _later(self, step: int, like: Tensor) -> list[Tensor]:
         """Copies of the gradients of the state after a step, from later steps."""

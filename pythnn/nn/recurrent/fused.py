@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from .step import StepGRU, StepLSTM
 
 __all__ = [
-    "Formulas", "GruOfLinear", "GruOfStep", "LstmOfLinear", "LstmOfStep", "Run", "empty", "is_like",
-    "is_product", "is_replaced",
+    "Formulas", "GruOfLinear", "GruOfStep", "LstmOfLinear", "LstmOfStep", "OneStep", "Run",
+    "empty", "is_like", "is_product", "is_replaced",
 ]  # fmt: skip
 
 
@@ -135,6 +135,32 @@ class Run:
         return self.states.narrow(0, 0, len(self))
 
 
+@dataclass
+class OneStep:
+    """A step by itself: the state before and after it; a Run once something goes back through."""
+
+    formulas: Formulas
+    past: list[Tensor]
+    state: list[Tensor]
+    kept: list[Tensor]
+    run: Run | None = None
+
+    def __len__(self) -> int:
+        return 1
+
+    def only(self, _: int) -> Run:
+        """The step as a run."""
+        if self.run is None:
+            states = []
+            for pair in zip(self.past, self.state, strict=True):
+                states.append(empty(pair[1], 2, *pair[1].shape))
+                for place, one in enumerate(pair):
+                    states[-1].select(0, place).copy_from(one)
+            cells = states[1] if len(states) > 1 else None
+            self.run = Run(self.formulas, states[0], cells, self.kept)
+        return self.run
+
+
 class Formulas:
     """The formulas of a cell, with the parameters of a module."""
 
@@ -155,6 +181,21 @@ class Formulas:
         """
         raise NotImplementedError
 
+    def one(self, x: Tensor, past: list[Tensor]) -> tuple[Run | OneStep, list[Tensor]]:
+        """Computes one step of batch x inputs from a state; returns what came of it, and the state.
+
+        All are of batch x units.
+        """
+        batch = x.shape[0]
+        rooms = [empty(x, 2, batch, self.units) for _ in past]
+        for room, one in zip(rooms, past, strict=True):
+            room.select(0, 0).copy_from(one)
+        cells = rooms[1] if len(rooms) > 1 else None
+        run = Run(
+            self, rooms[0], cells, self.run(x.contiguous().view(1, batch, -1), rooms[0], cells)
+        )
+        return run, [room.select(0, 1) for room in rooms]
+
     def back(self, run: Run, shown: Tensor, dh: Tensor, dc: Tensor | None) -> Tensor:
         """The gradient of the input, from the last step to the first.
 
@@ -171,17 +212,21 @@ class Formulas:
 # ---- Cells whose products are linear layers
 
 
-def _in_other_order(values: Tensor) -> Tensor:
-    """A copy with the middle two of four gates in the last dimension exchanged.
+def _reorder(to: Any, values: Any) -> None:
+    """Copies arrays with the middle two of four gates in the last dimension exchanged.
 
     FastLSTM has the new cell before the forget gate, C's cells after it.
     """
-    made = empty(values, *values.shape)
     size = values.shape[-1] // LSTM_GATES
-    to, gates = made.array(), values.array()
-    for place, other in enumerate((0, 2, 1, 3)):
-        own, theirs = (slice(at * size, (at + 1) * size) for at in (place, other))
-        to[..., own] = gates[..., theirs]
+    to[..., :size], to[..., 3 * size :] = values[..., :size], values[..., 3 * size :]
+    to[..., size : 2 * size] = values[..., 2 * size : 3 * size]
+    to[..., 2 * size : 3 * size] = values[..., size : 2 * size]
+
+
+def _in_other_order(values: Tensor) -> Tensor:
+    """A copy whose middle two of four gates are exchanged."""
+    made = empty(values, *values.shape)
+    _reorder(made.array(), values.array())
     return made
 
 
@@ -213,21 +258,23 @@ class LstmOfLinear(Formulas):
 
     def run(self, x: Tensor, states: Tensor, cells: Any) -> list[Tensor]:
         steps, batch, _ = x.shape
-        own, fed_back = self.of_input.tensors, self.of_output.tensors.weight
-        sums = empty(x, steps * batch, self.columns)
+        own, sums = self.of_input.tensors, empty(x, steps * batch, self.columns)
         thnn.Linear_updateOutput(None, rows_of(x), sums, own.weight, own.bias, None)
-        gates = _in_other_order(sums.view(steps, batch, -1))
-        if steps > 1:
-            weight = self._fed_back()
-            thnn.LSTMSteps_updateOutput(None, gates, weight, None, None, states, cells, False)
-            return [gates]
-        hidden = empty(x, batch, self.columns)
-        thnn.Linear_updateOutput(None, states.select(0, 0), hidden, fed_back, None, None)
-        lstm_cell(
-            gates.select(0, 0), _in_other_order(hidden), cells.select(0, 0), states.select(0, 1),
-            cells.select(0, 1),
-        )  # fmt: skip
+        gates, weight = _in_other_order(sums.view(steps, batch, -1)), self._fed_back()
+        thnn.LSTMSteps_updateOutput(None, gates, weight, None, None, states, cells, False)
         return [gates]
+
+    def one(self, x: Tensor, past: list[Tensor]) -> tuple[OneStep, list[Tensor]]:
+        batch, own, weight = x.shape[0], self.of_input.tensors, self.of_output.tensors.weight
+        sums, hidden = (empty(x, batch, self.columns) for _ in range(2))
+        thnn.Linear_updateOutput(None, x, sums, own.weight, own.bias, None)
+        thnn.Linear_updateOutput(None, past[0], hidden, weight, None, None)
+        gates = empty(x, 1, batch, self.columns)
+        values = gates.array()[0]
+        _reorder(values, add_into(sums, hidden).array())
+        state = [empty(x, batch, self.units) for _ in range(2)]
+        lstm_cell(values, hidden.zero().array(), past[1].array(), *(one.array() for one in state))
+        return OneStep(self, past, state, [gates]), state
 
     def back(self, run: Run, shown: Tensor, dh: Tensor, dc: Any) -> Tensor:
         (gates,), cells, slopes = run.kept, run.cells, run.room()
@@ -283,8 +330,6 @@ class GruOfLinear(Formulas):
 
     def run(self, x: Tensor, states: Tensor, cells: Any) -> list[Tensor]:
         steps, batch, _ = x.shape
-        if steps == 1:
-            return self._run_one(x.select(0, 0), states)
         weight, bias = (
             self._joined(name, self.of_input, self.new_input) for name in ("weight", "bias")
         )
@@ -293,27 +338,32 @@ class GruOfLinear(Formulas):
         thnn.SeqGRU_updateOutput(None, gates, self._fed_back(), bias, None, states, reset)
         return [gates, reset]
 
-    def _run_one(self, x: Tensor, states: Tensor) -> list[Tensor]:
-        size, h = self.units, states.select(0, 0)
-        sums, hidden = (empty(x, x.shape[0], 2 * size) for _ in range(2))
-        own, fed_back = self.of_input.tensors, self.of_output.tensors
-        thnn.Linear_updateOutput(None, x, sums, own.weight, own.bias, None)
-        thnn.Linear_updateOutput(None, h, hidden, fed_back.weight, None, None)
-        add_into(sums, hidden)
+    def one(self, x: Tensor, past: list[Tensor]) -> tuple[OneStep, list[Tensor]]:
+        size, before = self.units, past[0].array()
+        sums = self._sums(x, past[0], self.of_input, self.of_output)
         thnn.Sigmoid_updateOutput(None, sums, sums)
-        gates, reset = (empty(x, 1, x.shape[0], columns) for columns in (self.columns, size))
-        values, state = sums.array(), h.array()
-        reset.array()[0] = values[:, :size] * state
-        new, past = (empty(x, *h.shape) for _ in range(2))
-        own, fed_back = self.new_input.tensors, self.new_output.tensors
-        thnn.Linear_updateOutput(None, x, new, own.weight, own.bias, None)
-        thnn.Linear_updateOutput(None, reset.select(0, 0), past, fed_back.weight, None, None)
-        add_into(new, past)
+        values, reset = sums.array(), empty(x, x.shape[0], size)
+        reset.array()[...] = values[:, :size] * before
+        new = self._sums(x, reset, self.new_input, self.new_output)
         thnn.Tanh_updateOutput(None, new, new)
-        now, update, all_gates = new.array(), values[:, size:], gates.array()
-        states.array()[1] = now + update * (state - now)
-        all_gates[0, :, : 2 * size], all_gates[0, :, 2 * size :] = values, now
-        return [gates, reset]
+        gates, after, now = (
+            empty(x, 1, x.shape[0], self.columns),
+            empty(x, *reset.shape),
+            new.array(),
+        )
+        after.array()[...] = now + values[:, size:] * (before - now)
+        all_gates = gates.array()[0]
+        all_gates[:, : 2 * size], all_gates[:, 2 * size :] = values, now
+        return OneStep(self, past, [after], [gates, reset.unsqueeze(0)]), [after]
+
+    def _sums(self, x: Tensor, h: Tensor, of_input: Linear, of_output: Linear) -> Tensor:
+        """Both products of one step."""
+        own, weight = of_input.tensors, of_output.tensors.weight
+        sums, past = (empty(x, x.shape[0], weight.shape[0]) for _ in range(2))
+        thnn.Linear_updateOutput(None, x, sums, own.weight, own.bias, None)
+        thnn.Linear_updateOutput(None, h, past, weight, None, None)
+        found: Tensor = add_into(sums, past)
+        return found
 
     def back(self, run: Run, shown: Tensor, dh: Tensor, dc: Any) -> Tensor:
         slopes = run.room()

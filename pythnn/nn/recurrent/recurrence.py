@@ -141,12 +141,12 @@ class AbstractRecurrent(Container, kernel=True):
         """The output of a step and the rest of the state."""
         before = self._before(step, input)
         found = self.getStepModule(step).updateOutput([input, *before] if before else input)
-        return list(found) if len(before) > 1 else [found]
+        state = list(found) if len(before) > 1 else [found]
+        # In use the next step writes where this one did.
+        return [copied(one) for one in state] if self.train is False else state
 
     def updateOutput(self, input: Any) -> Any:
         state = self._forward_step(self.step, input)
-        if self.train is False:  # the next step writes where this one did
-            state = [copied(one) for one in state]
         self._keep(self.step, state)
         self._end_of_backward()
         self.__dict__["step"] = self.step + 1
