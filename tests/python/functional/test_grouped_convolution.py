@@ -258,6 +258,51 @@ def test_direct_algorithms_add(
     assert_sums(start, wanted, terms, scale, "the sum")
 
 
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(
+    ("planes", "more", "settings"),
+    [
+        (5, 1, {"padding": 1}),
+        (5, 2, {"padding": 1, "dilation": 2}),
+        (5, 1, {"padding": 1, "stride": 2}),
+        (5, 2, {"padding": 1, "stride": 3}),
+        (37, 1, {"padding": 1}),
+        (37, 2, {"padding": 2, "stride": 2}),
+        (37, 1, {"stride": (4, 1)}),
+    ],
+    ids=str,
+)
+def test_single_planes_add_the_same_bits(
+    planes: int, more: int, settings: dict[str, Any], transposed: bool, threads: int, real: str
+) -> None:
+    """Depth-wise, in tiles or with planes in lanes: results are added where they are."""
+    random = np.random.default_rng(4)
+    weight = random.standard_normal((planes * more, 1, 3, 3)).astype(real)
+    of_x = planes * more if transposed else planes
+    x = random.standard_normal((3, of_x, 20, 37)).astype(real)
+    start = random.standard_normal(x.shape).astype(real)
+    name = "conv_transpose2d" if transposed else "conv2d"
+    with State(threads=threads, minimum_work=1) as state:
+        settings = {**settings, "groups": planes, "state": state}
+        grad = getattr(F, name)(x, weight, **settings)
+        backward = getattr(F, f"{name}_backward")
+        wanted = start + backward(grad, x, weight, **settings, needs=("x",))[0]
+        backward(grad, x, weight, **settings, needs=("x",), add_to={"x": start})
+    assert start.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("planes", [3, 64])
+def test_adding_planes_needs_no_copy_of_them(planes: int) -> None:
+    with State(workspace_limit=2**28) as state:
+        shapes = (2, planes, 512, 512), (planes, 1, 3, 3)
+        plan = F.convolution_plan(
+            *shapes, "grad_input", groups=planes, padding=1, add=True, state=state
+        )
+    assert plan.scratch_bytes < 512 * 512 * 8
+
+
 def test_unused_dilation_leaves_room() -> None:
     """With one tap the dilation spreads nothing, but the output can be larger by less than it."""
     x, w = np.arange(6.0).reshape(1, 1, 2, 3), np.array([[[[2.0], [1.0]]]])

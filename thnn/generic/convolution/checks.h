@@ -86,6 +86,7 @@ typedef struct THNNPlaneJoins {
   bool transposed;
   int64_t connections, multiplier;
   int64_t imagePlanes, mapPlanes;
+  bool adds; /* results are added to what is there */
 } THNNPlaneJoins;
 
 /* Whether each group of a convolution joins single planes, as these connections can. */

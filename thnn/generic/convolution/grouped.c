@@ -159,7 +159,8 @@ static void planUnit(THNNGroupedPlan *plan, int64_t samples, bool apart)
   plan->copiesSource = gathers;
   if (plan->planewise) {
     plan->joins = THNN_joinsOfGroups(groups, samples);
-    plan->copiesResult = gathers || adds;
+    plan->joins.adds = adds;
+    plan->copiesResult = false; /* a chunk has the planes of all groups */
     plan->cost =
         costsInUse()->planewise[PLANEWISE_PRODUCT] * operationsOf(plan) / (double)vectorLanes();
     return;
@@ -207,9 +208,7 @@ static void chooseSamples(THNNGroupedPlan *plan)
   const int64_t sampleBytes = copied * (int64_t)sizeof(real);
   const int64_t room = (int64_t)plan->state.workspaceLimit / 2;
   const int64_t several = evenSamples(batch, room / sampleBytes);
-  /* The cost of joined planes does not depend on the chunk. One sample is best: its results stay in
-   * a cache until they are added. */
-  if (plan->planewise || batch == 1)
+  if (batch == 1)
     return;
   const double alone = plan->cost;
   const bool asked = plan->convolution.chosen.asked;

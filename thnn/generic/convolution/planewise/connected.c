@@ -254,9 +254,9 @@ static void sumTile(const Gather *gather, const Target *target, const Axis *y, c
 static bool isDirect(const Gather *gather, const Target *target)
 {
   const Side to = sideOf(gather->joins.shape, gather->toImage);
-  return isWide(gather) && !gather->joins.table && target->plane < to.named &&
-         gather->residues[HEIGHT] == 1 && gather->residues[WIDTH] == 1 &&
-         gather->joins.shape->geometry.kernel[1] > 0 &&
+  return isWide(gather) && !gather->joins.shape->adds && !gather->joins.table &&
+         target->plane < to.named && gather->residues[HEIGHT] == 1 &&
+         gather->residues[WIDTH] == 1 && gather->joins.shape->geometry.kernel[1] > 0 &&
          candidatesOf(&gather->joins, target->plane, gather->toImage).count == 1;
 }
 
@@ -268,15 +268,18 @@ static void gatherBand(const Gather *gather, const Target *target, int64_t resid
   const Axis y = gatherAxis(gather, HEIGHT, residue);
   const int64_t row = band * layout->rows, residues = gather->residues[WIDTH];
   real *sums = target->areas.sums, *second = sums + layout->sumElements;
-  const bool direct = isDirect(gather, target);
+  const bool direct = isDirect(gather, target), adds = gather->joins.shape->adds;
   const int64_t columns = gatherAxis(gather, WIDTH, 0).results; /* no class has more */
   for (int64_t column = 0; row < y.results && column < columns; column += layout->columns)
     for (int64_t xResidue = 0; xResidue < residues; xResidue++) {
       const Axis x = gatherAxis(gather, WIDTH, xResidue);
       const Tile tile = tileAt(layout, &y, &x, row, column);
-      if (tile.columns <= 0 && !(residues == 2 && xResidue == 1))
+      if (tile.columns <= 0 && (adds || residues != 2 || xResidue != 1))
         continue;
-      if (direct) {
+      if (adds) {
+        sumTile(gather, target, &y, &x, &tile, sums, layout->pitch);
+        THNN_(planeTiles_add)(layout, &y, &x, &tile, width, sums, target->result);
+      } else if (direct) {
         sumTile(gather, target, &y, &x, &tile, placeOf(&y, &x, &tile, width, target->result),
                 width);
       } else if (residues == 2) {
@@ -295,7 +298,8 @@ static void gatherBand(const Gather *gather, const Target *target, int64_t resid
     }
 }
 
-/* result = start + what the connections contribute; `start` has a value per plane, or is NULL. */
+/* result = start + what the connections contribute, or += that; `start` has a value per plane, or is
+ * NULL. */
 static void gatherAll(const Gather *gather, const real *source, const real *weight,
                       const real *start, real *result, void *scratch)
 {

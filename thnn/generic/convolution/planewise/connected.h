@@ -45,7 +45,8 @@ typedef struct JoinTable {
 size_t THNN_(connected_scratchBytes)(const THNNState *state, const THNNPlaneJoins *joins,
                                      THNNConvolutionPart part);
 
-/* result = bias + the convolution of the source; `bias` may be NULL. */
+/* result = bias + the convolution of the source, or with `adds` of the joins, result += that; `bias`
+ * may be NULL. */
 void THNN_(connected_gather)(const THNNState *state, const THNNPlaneJoins *joins,
                              THNNConvolutionPart part, const JoinTable *table, const real *source,
                              const real *weight, const real *bias, real *result, void *scratch);

@@ -86,6 +86,18 @@ void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, 
   }
 }
 
+void THNN_(planeTiles_add)(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
+                           int64_t width, const real *sums, real *plane)
+{
+  real *to = placeOf(y, x, tile, width, plane);
+  for (int64_t r = 0; r < tile->rows; r++, sums += layout->pitch, to += y->step * width)
+    if (x->step == 1)
+      THNN_(simd).pointwise.axpy(tile->columns, 1, sums, to);
+    else
+      for (int64_t i = 0; i < tile->columns; i++)
+        to[i * x->step] += sums[i];
+}
+
 void THNN_(planeTiles_store)(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
                              int64_t width, const real *sums, real *plane)
 {

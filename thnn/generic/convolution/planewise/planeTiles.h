@@ -55,6 +55,10 @@ void THNN_(planeTiles_listFactors)(const Axis *y, const Axis *x, int64_t kernelW
 void THNN_(planeTiles_load)(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
                             const real *plane, real *source);
 
+/* Adds a tile's sums to its place in a plane. */
+void THNN_(planeTiles_add)(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
+                           int64_t width, const real *sums, real *plane);
+
 /* Writes a tile's sums to its place in a plane. */
 void THNN_(planeTiles_store)(const Layout *layout, const Axis *y, const Axis *x, const Tile *tile,
                              int64_t width, const real *sums, real *plane);

@@ -25,6 +25,7 @@ typedef struct Task {
   real *source, *results;
   real *factors, *start; /* packed weights, and biases */
   real *partial;         /* weight gradient: partial sums */
+  real *old;             /* what results are added to */
 } Task;
 
 static int64_t tapsOf(const THNNPlaneJoins *joins)
@@ -115,6 +116,9 @@ static void layOutTask(const PlanesInLanes *d, Task *task, Scratch *scratch)
   task->factors = THNN_take(scratch, multiplier * tapsOf(d->joins) * lanes, sizeof(real));
   task->start = THNN_take(scratch, multiplier * lanes, sizeof(real));
   task->partial = THNN_take(scratch, sumsOf(d->joins), sizeof(real));
+  if (d->joins->adds)
+    task->old =
+        THNN_take(scratch, resultRows(d, d->bandUnits) * resultWidth(d) * lanes, sizeof(real));
 }
 
 static void measure(PlanesInLanes *d)
@@ -309,6 +313,7 @@ static void sumBand(const Gather *gather, const Task *task, int64_t multiple, co
     }
 }
 
+/* Writes the results of a band to the planes, or adds them. */
 static void storeBand(const PlanesInLanes *d, const Task *task, int64_t height, int64_t stride,
                       real *plane)
 {
@@ -316,7 +321,12 @@ static void storeBand(const PlanesInLanes *d, const Task *task, int64_t height, 
   const PlaneRows planes = {.planes = task->planes,
                             .stride = stride,
                             .rows = minimum(resultRows(d, task->units), height - first),
-                            .n = width};
+                            .n = width,
+                            .pitch = width * vectorLanes()};
+  if (d->joins->adds) {
+    THNN_(simd).planes.load(&planes, plane + first * width, task->old);
+    THNN_(simd).pointwise.axpy(planes.rows * planes.pitch, 1, task->old, task->results);
+  }
   THNN_(simd).planes.store(&planes, task->results, plane + first * width);
 }
 

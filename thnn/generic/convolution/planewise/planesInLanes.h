@@ -30,7 +30,8 @@ typedef struct PlanesInLanes {
 PlanesInLanes THNN_(planesInLanes_plan)(const THNNState *state, const THNNPlaneJoins *joins,
                                         THNNConvolutionPart part);
 
-/* result = bias + the convolution of the source; `bias` may be NULL. */
+/* result = bias + the convolution of the source, or with `adds` of the joins, result += that; `bias`
+ * may be NULL. */
 void THNN_(planesInLanes_gather)(const PlanesInLanes *depthwise, const real *source,
                                  const real *weight, const real *bias, real *result, void *scratch);
 
