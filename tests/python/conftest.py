@@ -11,7 +11,14 @@ import pytest
 from support.compiling import c_compiler
 
 NUMBERS = {
-    *("test_blas", "test_convolution", "test_digits", "test_extra_modules", "test_functional"),
+    *(
+        "test_bits",
+        "test_blas",
+        "test_convolution",
+        "test_digits",
+        "test_extra_modules",
+        "test_functional",
+    ),
     *("test_generated", "test_golden", "test_layer_normalisation", "test_layers_defined"),
     *("test_nn", "test_nn_criterions", "test_nn_every_class", "test_nn_fields", "test_nn_graph"),
     *("test_nn_inputs", "test_nn_layers", "test_nn_other_packages", "test_nn_recorded"),
