@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import pythnn
+from pythnn._later import file_classes
 from pythnn.t7 import TorchObject
 
-__all__ = ["HOW", "SavedModels", "joined", "kind", "objects_in", "same"]
+__all__ = ["HOW", "SavedModels", "joined", "kind", "objects_of_file", "same"]
 
 HOW = ["binary", "ascii", "saved again"]
 """The ways in which a model is loaded."""
@@ -85,6 +87,13 @@ def objects_in(value: Any) -> list[Any]:
         else:
             pending += at if isinstance(at, list) else [*at.keys(), *at.values()]
     return sorted(found)
+
+
+def objects_of_file(file: Any) -> list[Any]:
+    """``objects_in`` a file, none of which becomes an object of a class of pythnn.nn."""
+    with pytest.MonkeyPatch.context() as without:
+        without.setattr(file_classes, "class_of", lambda *_: None)
+        return objects_in(pythnn.load(file))
 
 
 def kind(value: Any) -> str:
