@@ -303,15 +303,29 @@ double THNN_convolutionOperations(const THNNConvolution *geometry)
   return geometry->batch * THNN_convolutionWeights(geometry) * product(positions);
 }
 
-/* The products of one dimension of an ordinary convolution; the transposed one has equally many. */
-static double productsAlong(const THNNConvolution *geometry, int dimension)
+/* The positions of taps [first, end) along a dimension that see an element. */
+static int64_t insideOf(const THNNConvolution *geometry, int dimension, int64_t first, int64_t end)
 {
   int64_t inside = 0;
-  for (int64_t t = 0; t < geometry->kernel[dimension]; t++) {
+  for (int64_t t = first; t < end; t++) {
     const THNNConvolutionTap tap = THNN_convolutionTap(geometry, dimension, t);
     inside += tap.end - tap.begin;
   }
-  return (double)inside;
+  return inside;
+}
+
+/* The products of one dimension of an ordinary convolution; the transposed one has equally many.
+ * Most taps of a long kernel see an element from all positions: [whole, last). */
+static double productsAlong(const THNNConvolution *geometry, int dimension)
+{
+  const int64_t kernel = geometry->kernel[dimension], output = geometry->output[dimension];
+  const int64_t dilation = geometry->dilation[dimension], pad = geometry->pad[dimension];
+  const int64_t reach = (output - 1) * geometry->stride[dimension];
+  const int64_t room = geometry->input[dimension] - 1 + pad - reach;
+  const int64_t whole = clamp(ceilDivide(pad, dilation), 0, kernel);
+  const int64_t last = clamp(floorDivide(room, dilation) + 1, whole, kernel);
+  return (double)(insideOf(geometry, dimension, 0, whole) + (last - whole) * output +
+                  insideOf(geometry, dimension, last, kernel));
 }
 
 double THNN_convolutionProductsAlong(const THNNConvolution *geometry, int dimension)
