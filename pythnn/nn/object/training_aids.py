@@ -51,6 +51,7 @@ class TrainingAids:
         def assign(self, name: str, value: Any) -> None: ...
         def children(self) -> list[Any]: ...
         def forward(self, input: Any) -> Any: ...
+        def has_parameters_of_its_own(self) -> bool: ...
 
     def _pairs(self) -> list[tuple[Tensor, Tensor]]:
         """The parameters that have gradients, and these."""
@@ -62,6 +63,15 @@ class TrainingAids:
         ]
 
     # ---- Gradients
+
+    def _setting(self, name: str, given: Any) -> Any:
+        """What is set for this module itself, in a field, or else what was given."""
+        own = self.field(name)
+        return given if own is None else own
+
+    def _asks_inside(self) -> bool:
+        """Whether the parameters are those of modules inside."""
+        return bool(self.children()) and not self.has_parameters_of_its_own()
 
     def gradParamClip(self, cutoffNorm: float, moduleLocal: bool = False) -> float:
         """Scales the gradients to a norm of at most `cutoffNorm`; returns the norm before.
@@ -83,20 +93,34 @@ class TrainingAids:
         return norm
 
     def weightDecay(self, wdFactor: float, wdMinDim: int = 2) -> None:
-        """Adds `wdFactor` times parameters of `wdMinDim` dimensions or more to their gradients."""
+        """Adds `wdFactor` times parameters of `wdMinDim` dimensions or more to their gradients.
+
+        A module's fields ``wdFactor`` and ``wdMinDim`` come before these for itself and its inside.
+        """
+        factor, least = self._setting("wdFactor", wdFactor), self._setting("wdMinDim", wdMinDim)
+        if self._asks_inside():
+            for module in self.children():
+                module.weightDecay(factor, least)
+            return
         for parameter, gradient in self._pairs():
-            if parameter.ndim >= wdMinDim:
+            if parameter.ndim >= least:
                 array = gradient.array()
-                array += array.dtype.type(wdFactor) * parameter.array().reshape(array.shape)
+                array += array.dtype.type(factor) * parameter.array().reshape(array.shape)
 
     def maxParamNorm(self, maxOutNorm: float | None = None, maxInNorm: float | None = None) -> None:
         """Shrinks rows of parameters to norms of at most `maxOutNorm`, and columns to `maxInNorm`.
 
         A row is what leads to one output, a column what comes from one input. None, or a negative
-        number, is no limit.
+        number, is no limit. A module's fields ``maxOutNorm`` and ``maxInNorm`` come before these
+        for itself and its inside.
         """
+        limits = self._setting("maxOutNorm", maxOutNorm), self._setting("maxInNorm", maxInNorm)
+        if self._asks_inside():
+            for module in self.children():
+                module.maxParamNorm(*limits)
+            return
         for parameter, _ in self._pairs():
-            for axis, limit in enumerate((maxOutNorm, maxInNorm)):
+            for axis, limit in enumerate(limits):
                 if parameter.ndim > 1 and limit is not None and limit > 0:
                     _limit_rows(parameter, axis, limit)
 
@@ -118,9 +142,12 @@ class TrainingAids:
         """Puts momentum in the gradients: m = momFactor m + (1 - momDamp) gradient; returns itself.
 
         `momDamp` is momFactor by default. The gradient becomes m, or with `momNesterov` gets
-        momFactor times m added.
+        momFactor times m added. A module's fields of these names come before them for itself and
+        its inside.
         """
-        damp = momFactor if momDamp is None else momDamp
+        momFactor = self._setting("momFactor", momFactor)
+        damp = self._setting("momDamp", momFactor if momDamp is None else momDamp)
+        momNesterov = self._setting("momNesterov", momNesterov)
         if self.children():
             for module in self.children():
                 module.updateGradParameters(momFactor, damp, momNesterov)

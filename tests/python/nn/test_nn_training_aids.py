@@ -105,6 +105,38 @@ def test_momentum_is_damped_as_much_as_it_is_kept() -> None:
         np.testing.assert_allclose(one, other)  # 0.9 g + (1 - 0.9) g
 
 
+def test_a_module_has_settings_of_its_own() -> None:
+    net = used()
+    first, last = net.get(1), net.get(3)
+    first.wdFactor, first.maxOutNorm, first.momFactor, first.momDamp = 0.5, 0.1, 0.0, 0.0
+    before, weights = [np.array(one.gradWeight) for one in (first, last)], [
+        np.array(one.weight) for one in (first, last)
+    ]  # fmt: skip
+    net.weightDecay(0.1)
+    for one, gradient, weight, factor in zip(
+        (first, last), before, weights, (0.5, 0.1), strict=True
+    ):
+        np.testing.assert_allclose(one.gradWeight, gradient + factor * weight)
+    net.maxParamNorm(100)
+    assert np.linalg.norm(first.weight, axis=1).max() <= 0.1
+    np.testing.assert_array_equal(last.weight, weights[1])
+    before = [np.array(one.gradWeight) for one in (first, last)]
+    for _ in range(2):
+        net.updateGradParameters(0.9, 0.5)
+    np.testing.assert_allclose(first.gradWeight, before[0])
+    assert not np.allclose(last.gradWeight, before[1])
+
+
+def test_frozen_containers_are_left_alone() -> None:
+    net = used()
+    net.parameters = lambda: None
+    kept, gradient = np.array(net.get(1).weight), np.array(net.get(1).gradWeight)
+    net.maxParamNorm(1e-3)
+    net.weightDecay(0.5)
+    np.testing.assert_array_equal(net.get(1).weight, kept)
+    np.testing.assert_array_equal(net.get(1).gradWeight, gradient)
+
+
 def test_parameters_that_are_not_finite_are_found() -> None:
     net = used()
     net.checkParameters()
