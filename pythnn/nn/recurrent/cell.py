@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..object.tables import copied
+from ..object.values import describe
 from .fused import Formulas, OneStep, Run, empty
 from .recurrence import AbstractRecurrent
 
@@ -36,12 +38,24 @@ class Cell(AbstractRecurrent, kernel=True):
 
     def _before(self, step: int, input: Any) -> list[Any]:
         if step > 1:
-            return [self.__dict__[name][step - 1] for name in self._state]
+            found = [self.__dict__[name][step - 1] for name in self._state]
+            self._check_batch(input, found[0])
+            return found
         given = (self.field("userPrevOutput"), self.field("userPrevCell"))
         return [
             self._zeros(input, [size], 1) if start is None else start
             for _, start, size in zip(self._state, given, self._sizes(), strict=False)
         ]
+
+    def _check_batch(self, input: Any, before: Any) -> None:
+        """Refuses an input of another batch than that of the step before."""
+        shapes = [one.shape[:-1] for one in (input, before) if isinstance(one, Tensor)]
+        if len(shapes) == 2 and shapes[0] != shapes[1]:
+            batch = f"a batch of {shapes[1][0]}" if shapes[1] else "no batch"
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input", f"{batch}, as the step before (forget() ends that)",
+                describe(input),
+            )  # fmt: skip
 
     def _keep(self, step: int, state: list[Any]) -> None:
         for name, one in zip(self._state, state, strict=True):

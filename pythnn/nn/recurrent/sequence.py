@@ -86,9 +86,15 @@ class _Sequence(Weights, kernel=True):
             found = self.field(users)
         if found is None:
             state.zero()
-        else:
-            state.copy_from(found.view(state.shape))
-        return found is None
+            return True
+        if found.size != state.size:
+            raise THNNArgumentError.expected(
+                self.typename(), 1, "input",
+                f"a batch of {found.size // state.shape[-1]}, as the state that it goes on from"
+                " (forget() ends that)", f"a batch of {state.shape[0]}",
+            )  # fmt: skip
+        state.copy_from(found.view(state.shape))
+        return False
 
     # ---- The form of inputs
 

@@ -40,7 +40,7 @@ def _steps(name: str, value: Any) -> list[Any]:
     """The steps of a table, or of a tensor whose first dimension is time."""
     if isinstance(value, list):
         return value
-    if not isinstance(value, Tensor) or value.ndim < 1:
+    if not isinstance(value, Tensor) or value.ndim < 1 or not value.size:
         wanted = "a table of steps, or a tensor of time x ..."
         raise THNNArgumentError.expected(name, 1, "input", wanted, describe(value))
     return [value.select(0, t) if value.ndim > 1 else value.narrow(0, t, 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pythnn
-from pythnn import nn
+from pythnn import THNNArgumentError, nn
 
 RNG = np.random.default_rng(5)
 LIMIT = 1e-5
@@ -175,6 +175,46 @@ def test_all_classes_in_use(are_logarithms: bool) -> None:
     sums = given @ layer.weight.T + layer.bias
     shares = np.exp(sums) / np.exp(sums).sum(1, keepdims=True)
     np.testing.assert_allclose(output, np.log(shares) if are_logarithms else shares, rtol=1e-12)
+
+
+SEQUENCES: list[Callable[[], Any]] = [
+    lambda: nn.SeqLSTM(3, 2),
+    lambda: nn.SeqGRU(3, 2),
+    *(lambda cell=cell: nn.Sequencer(cell(3, 2))
+      for cell in (nn.FastLSTM, nn.GRU, nn.LSTM, nn.RecLSTM, nn.RecGRU)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["train", "eval", "both", "neither", None])
+@pytest.mark.parametrize("build", SEQUENCES)
+def test_what_is_remembered(build: Any, mode: str | None) -> None:
+    module = build()
+    module.remember(mode)
+    given = real(4, 2, 3)
+    for name, modes in (("training", ("train", "both")), ("evaluate", ("eval", "both"))):
+        getattr(module, name)()
+        module.forget()
+        whole = np.array(module.forward(given))
+        module.forget()
+        parts = [np.array(module.forward(part)) for part in (given[:2], given[2:])]
+        goes_on = np.allclose(np.concatenate(parts), whole)
+        assert goes_on == ((mode or "both") in modes), name
+
+
+@pytest.mark.parametrize("build", SEQUENCES)
+def test_another_batch_does_not_go_on(build: Any) -> None:
+    module = build()
+    module.remember()
+    module.forward(real(2, 2, 3))
+    with pytest.raises(THNNArgumentError, match=r"a batch of 2, as the st.*forget\(\)"):
+        module.forward(real(2, 5, 3))
+    module.forget()
+    assert module.forward(real(2, 5, 3)).shape == (2, 5, 2)
+
+
+def test_a_sequence_without_steps_is_refused() -> None:
+    with pytest.raises(THNNArgumentError, match="expected a table of steps"):
+        nn.Sequencer(nn.GRU(3, 2)).forward(np.zeros((0, 2, 3)))
 
 
 def test_the_place_of_the_largest() -> None:
