@@ -17,6 +17,16 @@ MAKERS = {
     "TorchRnnLSTM": lambda: nn.TorchRnnLSTM(3, 4),
     "RecGRU": lambda: nn.Sequencer(nn.RecGRU(3, 4)),
     "RecLSTM": lambda: nn.Sequencer(nn.RecLSTM(3, 4)),
+    "FastLSTM": lambda: nn.Sequencer(nn.FastLSTM(3, 4)),
+    "GRU": lambda: nn.Sequencer(nn.GRU(3, 4)),
+    "LSTM": lambda: nn.Sequencer(nn.LSTM(3, 4)),
+    "no peepholes": lambda: nn.Sequencer(nn.LSTM(3, 4, None, False)),
+    "between layers": lambda: nn.Sequencer(
+        nn.Sequential(nn.Linear(3, 4), nn.FastLSTM(4, 4), nn.Tanh(), nn.GRU(4, 4))
+    ),
+    "step by step": lambda: nn.Sequencer(
+        nn.Sequential(nn.Sequential(nn.FastLSTM(3, 4), nn.LSTM(4, 4), nn.GRU(4, 4)))
+    ),
     "cudnn.LSTM": lambda: nn.cudnn.LSTM(3, 4, 2),
     "cudnn.GRU": lambda: nn.cudnn.GRU(3, 4, 2),
     "cudnn.BatchBRNNReLU": lambda: nn.cudnn.BatchBRNNReLU(3, 2, 2),
