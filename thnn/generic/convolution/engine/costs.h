@@ -172,6 +172,7 @@ enum {
   WINOGRAD_KEPT_PRODUCT, /* the same with kept weights */
   WINOGRAD_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   WINOGRAD_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  WINOGRAD_FAR_BYTE, /* a byte of transformed weights beyond those that the caches of a core hold */
   WINOGRAD_COSTS
 };
 
@@ -200,6 +201,8 @@ enum {
   WINOGRAD4_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD4_KEPT_BYTE,
+  /* a byte of transformed weights beyond those that the caches of a core hold */
+  WINOGRAD4_FAR_BYTE,
   WINOGRAD4_COSTS
 };
 
@@ -228,6 +231,8 @@ enum {
   WINOGRAD25_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD25_KEPT_BYTE,
+  /* a byte of transformed weights beyond those that the caches of a core hold */
+  WINOGRAD25_FAR_BYTE,
   WINOGRAD25_COSTS
 };
 
@@ -258,6 +263,8 @@ enum {
   WINOGRAD42_KEPT_BLOCK, /* a coefficient of two planes, for a block, with kept weights */
   /* fetching a byte of kept weights from memory, in a network of many layers */
   WINOGRAD42_KEPT_BYTE,
+  /* a byte of transformed weights beyond those that the caches of a core hold */
+  WINOGRAD42_FAR_BYTE,
   WINOGRAD42_COSTS
 };
 

@@ -20,6 +20,8 @@
  * other tiles, its rounding errors also depend on what else its tile sees. If an element is
  * infinite, differences of infinities can arise. So if any result is not finite, another algorithm
  * computes all of them. */
+#include <math.h>
+
 #include "generic/convolution/engine/offsets.h"
 #include "generic/convolution/engine/winogradWorker.h"
 #include "work/caches.h"
@@ -53,6 +55,8 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, c
       [WINOGRAD_KEPT_PRODUCT] = kept ? allCoefficients * vectors : 0,
       [WINOGRAD_KEPT_BLOCK] = kept ? allCoefficients * (double)blocks : 0,
       [WINOGRAD_KEPT_BYTE] = kept ? allCoefficients * sizeof(real) : 0,
+      [WINOGRAD_FAR_BYTE] =
+          kept ? 0 : fmax(transforms * allCoefficients * sizeof(real) - NEAR_WEIGHT_BYTES, 0),
   };
   setCost(plan, WINOGRAD_COSTS, costs, counts);
 }
