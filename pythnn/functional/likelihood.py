@@ -240,9 +240,11 @@ def _mixture(
     )
     rest = 1 - correlation * correlation
     distance = (z1 * z1 + z2 * z2 - 2 * correlation * z1 * z2) / rest
+    area, half = stds[0] * stds[1], distance * real(0.5)
     # Where a weight is 0, its logarithm counts as the lowest number.
-    lowest = xp.maximum(weight, xp.finfo(weight.dtype).tiny)
-    density = xp.log(lowest) - distance / 2 - xp.log(stds[0] * stds[1] * xp.sqrt(rest))
+    lowest = xp.log(xp.maximum(weight, xp.finfo(weight.dtype).tiny))
+    width = xp.log(area * xp.sqrt(rest))
+    density = lowest - half - width
     highest = density.max(1).reshape(-1, 1)
     shares = xp.exp(density - highest)
     total = shares.sum(1).reshape(-1, 1)
