@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._products import product
+from .._products import multiply, product
 from .._tensor import array_module
 from ._arrays import Array, Real, Unfit, check_shape, dense
 from ._axes import Axes, Shape, axes_of, empty, sizes_of
@@ -76,10 +76,10 @@ def bilinear(
     _check_linear(first, second, v1, v2, outputs)
     if bias is not None:
         check_shape("bias", bias, (outputs,))
-    output: Array = product(_products(first, second), weight.reshape(-1, outputs))
+    output: Array = multiply(_products(first, second), weight.reshape(-1, outputs))
     for x, v in ((first, v1), (second, v2)):
         if v is not None:
-            output += product(x, v)
+            output += multiply(x, v)
     if bias is not None:
         output += bias
     return output
@@ -108,18 +108,18 @@ def bilinear_backward(
     outputs = weight.shape[2]
     _check_linear(first, second, v1, v2, outputs)
     check_shape("grad_output", grad_output, (len(first), outputs))
-    pairs = product(grad_output, weight.reshape(-1, outputs).T)
+    pairs = multiply(grad_output, weight.reshape(-1, outputs).T)
     pairs = pairs.reshape(len(first), *weight.shape[:2])
     grad_first = product(pairs, second[:, :, None])[:, :, 0]
     grad_second = product(first[:, None, :], pairs)[:, 0]
-    grad_weight = product(_products(first, second).T, grad_output).reshape(weight.shape)
+    grad_weight = multiply(_products(first, second).T, grad_output).reshape(weight.shape)
     grad_v1 = grad_v2 = None
     if v1 is not None:
-        grad_first = grad_first + product(grad_output, v1.T)
-        grad_v1 = product(first.T, grad_output)
+        grad_first = grad_first + multiply(grad_output, v1.T)
+        grad_v1 = multiply(first.T, grad_output)
     if v2 is not None:
-        grad_second = grad_second + product(grad_output, v2.T)
-        grad_v2 = product(second.T, grad_output)
+        grad_second = grad_second + multiply(grad_output, v2.T)
+        grad_v2 = multiply(second.T, grad_output)
     grads = (grad_first.reshape(x1.shape), grad_second.reshape(x2.shape), grad_weight)
     return *grads, grad_v1, grad_v2, grad_output.sum(0)
 
