@@ -2,7 +2,7 @@
 
     python tests/fuzz/levels.py                  as calls are usually made
     python tests/fuzz/levels.py --reproducible   with State(reproducible=True)
-    python tests/fuzz/levels.py --write          writes the digests of reproducible calls
+    python tests/fuzz/levels.py --write          writes the digests that a release has to reproduce
 
 makes the recorded calls at each of them, and lists the functions whose results differ from those of
 the highest.
@@ -18,11 +18,11 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "python"))
 
-from support.digests import calls, digests
+from support.digests import calls, digests, is_own
 
 from pythnn import State
 
-RECORDED = Path(__file__).parents[1] / "data/digests/recorded.txt"
+FOLDER = Path(__file__).parents[1] / "data/digests"
 LEVELS = ("avx512", "avx2", "baseline")
 REPRODUCIBLE = "--reproducible"
 
@@ -54,11 +54,19 @@ def main() -> None:
         print(f"{level}: {len(differing)} differ: {', '.join(differing)}")
 
 
+def write(name: str, digest: dict[str, str]) -> None:
+    """Writes digests; those of usual calls without what BLAS computes."""
+    usual = name.startswith("usual")
+    lines = [f"{key} {digest[key]}\n" for key in sorted(digest) if not usual or is_own(key)]
+    (FOLDER / name).write_text("".join(lines))
+
+
 if __name__ == "__main__":
     if "--print" in sys.argv:
         print(json.dumps(found(REPRODUCIBLE in sys.argv)))
     elif "--write" in sys.argv:
-        lines = [f"{name} {digest}\n" for name, digest in sorted(found(True).items())]
-        RECORDED.write_text("".join(lines))
+        write("recorded.txt", found(True))
+        for level in LEVELS:
+            write(f"usual_{level}.txt", at(level))
     else:
         main()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +16,7 @@ from support import digests, golden
 
 from pythnn import State, Tensor, THNNArgumentError, lib, thnn
 
-RECORDED = Path(__file__).parents[2] / "data/digests/recorded.txt"
+DIGESTS = Path(__file__).parents[2] / "data/digests"
 
 fused = pytest.mark.skipif(
     not lib.THNN_simdReproduces(), reason="the instruction set has no fused multiply-adds"
@@ -32,10 +34,40 @@ def checked(calls: Iterator[golden.Call]) -> Iterator[golden.Call]:
 def test_recorded_calls_give_what_they_gave() -> None:
     with State(threads=1, reproducible=True) as state:
         found = digests.digests(checked(digests.calls(state)))
-    lines = RECORDED.read_text().splitlines()
-    wanted = {name: digest for name, _, digest in (line.rpartition(" ") for line in lines)}
+    wanted = digests.read(DIGESTS / "recorded.txt")
     assert found.keys() == wanted.keys()
     assert not {name for name in found if found[name] != wanted[name]}
+
+
+LEVEL = """
+from pythnn import ffi, lib
+from calls.test_reproducible import *
+print(ffi.string(lib.THNN_simdLevelName()).decode())
+with State(threads=1) as state:
+    print(digests.digests(digests.calls(state)))
+"""
+
+
+@pytest.mark.parametrize("level", ["avx512", "avx2", "baseline"])
+def test_usual_calls_give_what_they_gave_at_each_level(level: str) -> None:
+    """But for what BLAS computes, without `reproducible`, too."""
+    if platform.machine() != "x86_64":
+        pytest.skip("the digests are of x86-64")
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}{LEVEL}"],
+        env={**os.environ, "THNN_SIMD": level},
+        cwd=Path(__file__).parents[1],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    name, printed = done.stdout.splitlines()
+    if name != level:
+        pytest.skip(f"the processor does not have {level}")
+    found = ast.literal_eval(printed)
+    wanted = digests.read(DIGESTS / f"usual_{level}.txt")
+    assert wanted.keys() == {one for one in found if digests.is_own(one)}
+    assert not {one for one in wanted if found[one] != wanted[one]}
 
 
 def convolved(state: State | None) -> bytes:

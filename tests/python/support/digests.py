@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from pythnn import State
 from support import golden
 from support.deviations import adapted
 
 REALS = ("float", "double")
+_PRODUCTS = re.compile(r"^Linear_|(?<!DepthWise)(?<!Row)Convolution(?!Map)")
+
+
+def is_own(name: str) -> bool:
+    """Whether no product of a function is left to BLAS, whose sums depend on the processor, and no
+    algorithm chosen by what BLAS takes on it."""
+    return not _PRODUCTS.search(name)
+
+
+def read(path: Path) -> dict[str, str]:
+    """The digests of a file, by function and real type."""
+    return {name: digest for name, _, digest in map(_parts, path.read_text().splitlines())}
+
+
+def _parts(line: str) -> tuple[str, str, str]:
+    return line.rpartition(" ")
 
 
 def calls(state: State) -> Iterator[golden.Call]:
