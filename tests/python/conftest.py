@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import threading
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.compiling import c_compiler
@@ -42,6 +44,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="of the cases of each test, run the first and one in N of the others, chosen by name",
     )
+    parser.addoption(
+        "--at-once",
+        type=int,
+        default=1,
+        metavar="N",
+        help="run each test in N threads at once, with the same fixtures",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs a test in as many threads as ``--at-once`` says; all start together."""
+    count = pyfuncitem.config.getoption("--at-once")
+    if count == 1:
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    start = threading.Barrier(count)
+
+    def run(_: int) -> None:
+        start.wait()
+        pyfuncitem.obj(**given)
+
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(run, range(count)))
+    return True
 
 
 def pytest_configure() -> None:

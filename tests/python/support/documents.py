@@ -173,8 +173,15 @@ def _check_cmake(arguments: list[str]) -> None:
 
 
 def _check_pytest(arguments: list[str]) -> None:
-    for argument in arguments:
-        assert (ROOT / argument).exists(), argument
+    """Files must be there; options must be the tests' own, each with a value."""
+    own = (ROOT / "tests/python/conftest.py").read_text()
+    values = iter(arguments)
+    for argument in values:
+        if argument.startswith("--"):
+            assert f'"{argument}"' in own, argument
+            next(values)
+        else:
+            assert (ROOT / argument).exists(), argument
 
 
 def _check_python(arguments: list[str]) -> None:
