@@ -339,3 +339,19 @@ def test_plans_of_nothing(change: dict[str, Any], argument: str) -> None:
     given = {"x": X, "weight": W, **SETTINGS, **change}
     with pytest.raises(THNNArgumentError, match=f"convolution_plan: argument #.* '({argument})'"):
         F.convolution_plan(**given)
+
+
+def test_the_cost_of_adding_is_that_of_the_image() -> None:
+    """Of its elements, however many the map has."""
+    with State(convolution="winograd", threads=1) as state:
+        settings: dict[str, Any] = {"result": "grad_input", "groups": 2, "state": state}
+        costs = []
+        for padding in (0, 2):
+            shapes = (8, 64, 57, 57), (64, 32, 3, 3)
+            with_add, without = (
+                F.convolution_plan(*shapes, padding=padding, add=add, **settings)
+                for add in (True, False)
+            )
+            assert with_add.algorithm == without.algorithm == "winograd"
+            costs.append(with_add.cost - without.cost)
+    assert costs[0] == pytest.approx(costs[1], rel=1e-6) and costs[0] > 0

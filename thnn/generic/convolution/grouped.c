@@ -173,8 +173,9 @@ static void planUnit(THNNGroupedPlan *plan, int64_t samples, bool apart)
   }
   THNN_(engine_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
   plan->copiesResult = gathers || (adds && !THNN_(engine_adds)(&plan->convolution));
-  const double copied = (plan->copiesSource ? (double)unitElements(plan, true) : 0) +
-                        (plan->copiesResult ? (double)unitElements(plan, false) : 0);
+  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
+  const double copied = (plan->copiesSource ? (double)unitElements(plan, !toImage) : 0) +
+                        (plan->copiesResult ? (double)unitElements(plan, toImage) : 0);
   plan->cost =
       (double)(groups->groups * plan->chunks) *
       (THNN_(engine_cost)(&plan->convolution) + costsInUse()->groups[GROUPS_COPIED] * copied);
