@@ -82,7 +82,7 @@ def facts(torch: Any | None) -> dict[str, str]:
         "instruction set": text(lib.THNN_simdLevelName()),
         "BLAS": f"{text(lib.THBlasName())}, kernels for {text(lib.THBlasCoreName())}",
         "threads by default": str(get_num_threads()),
-        "compiler": _compiler(),
+        "compiler": compiler(),
         "commit": commit(),
         "load before": f"{os.getloadavg()[0]:.1f}",
         "Python": platform.python_version(),
@@ -103,7 +103,7 @@ def _processor() -> str:
     return name
 
 
-def _compiler() -> str:
+def compiler() -> str:
     """The compiler of the library that is measured, by the note it left there."""
     import pythnn
 

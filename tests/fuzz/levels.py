@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "python"))
 
-from support.digests import calls, digests, is_own
+from support.digests import built, calls, digests, is_own
 
 from pythnn import State
 
@@ -68,5 +68,6 @@ if __name__ == "__main__":
         write("recorded.txt", found(True))
         for level in LEVELS:
             write(f"usual_{level}.txt", at(level))
+        (FOLDER / "built.txt").write_text(built() + "\n")
     else:
         main()

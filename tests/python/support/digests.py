@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[3]))  # behind the installed package
+
+from benchmarks.environment import compiler
 from pythnn import State
 from support import golden
 from support.deviations import adapted
@@ -19,6 +24,12 @@ def is_own(name: str) -> bool:
     """Whether no product of a function is left to BLAS, whose sums depend on the processor, and no
     algorithm chosen by what BLAS takes on it."""
     return not _PRODUCTS.search(name)
+
+
+def built() -> str:
+    """The machine and the compiler that the library is of. Compilers fuse different multiplications
+    with additions, and add up in different orders."""
+    return f"{platform.machine()}, {compiler()}"
 
 
 def read(path: Path) -> dict[str, str]:
