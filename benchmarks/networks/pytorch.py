@@ -47,9 +47,10 @@ def module_of(m: Any) -> Any:
             bias=m.bias is not None,
         )  # fmt: skip
     elif isinstance(m, nn.SpatialBatchNormalization):
-        made = t.BatchNorm2d(m.running_mean.size, m.eps, m.momentum)
-        made.running_mean.copy_(torch.from_numpy(m.running_mean))
-        made.running_var.copy_(torch.from_numpy(m.running_var))
+        mean, variance = torch.from_numpy(m.running_mean), torch.from_numpy(m.running_var)
+        made = t.BatchNorm2d(len(mean), m.eps, m.momentum, dtype=mean.dtype)
+        made.running_mean.copy_(mean)
+        made.running_var.copy_(variance)
     elif isinstance(m, nn.Linear):
         made = t.Linear(m.weight.shape[1], m.weight.shape[0])
     elif isinstance(m, nn.LookupTable):
