@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.bounds import assert_layers_agree
+from support.programs import leaves
 
 import pythnn
 from pythnn import THNNError, nn
@@ -36,12 +37,6 @@ def pair(name: str) -> tuple[Any, Any]:
 
 def numbers(*shape: int, seed: int = 1) -> Any:
     return np.random.default_rng(seed).standard_normal(shape)
-
-
-def leaves(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return [leaf for entry in value for leaf in leaves(entry)]
-    return [np.array(value)]
 
 
 def same(found: Any, wanted: Any) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.bounds import assert_layers_agree
+from support.programs import leaves
+from test_nn_fused_steps import numbers
 
 import pythnn
 from pythnn import THNNArgumentError, nn
@@ -39,16 +41,6 @@ APART: dict[str, Callable[[], Any]] = {
     "padding": lambda: nn.Sequential(nn.MaskZero(nn.FastLSTM(3, 2), 1), nn.Tanh()),
     "no cell": lambda: nn.Sequential(nn.Linear(3, 2), nn.Tanh()),
 }
-
-
-def numbers(*shape: int, seed: int = 1) -> Any:
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
-def leaves(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return [leaf for entry in value for leaf in leaves(entry)]
-    return [np.array(value)]
 
 
 def trained(build: Callable[[], Any], is_table: bool) -> list[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.nn_recorded import classes
 from support.package_examples import EXAMPLES, Example
+from support.programs import leaves
 
 import pythnn
 from pythnn import nn
@@ -47,12 +48,6 @@ def test_every_class_has_an_example() -> None:
     named = {class_of(name) for name in {**EXAMPLES, **ELSEWHERE, **dict.fromkeys(classes())}}
     computing = [cls for cls in nn.registry.values() if issubclass(cls, (nn.Module, nn.Criterion))]
     assert not [cls.typename() for cls in computing if cls not in named]
-
-
-def leaves(value: Any) -> list[Any]:
-    if isinstance(value, (list, tuple)):
-        return [leaf for entry in value for leaf in leaves(entry)]
-    return [np.asarray(value)]
 
 
 class Call:
