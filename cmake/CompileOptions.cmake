@@ -20,10 +20,9 @@ function(thnn_compile_options target)
               # Error messages name a source file, not somebody's folder.
               -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
     if(NOT THNN_SANITIZE)
-      # Threads may have small stacks: larger room is scratch of the plan. The largest frame, that of
-      # Winograd's tiles for aarch64, has 18 KB. Sanitizers enlarge frames, and variables of a debug build
-      # do not share room.
-      target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Wframe-larger-than=20480>)
+      # Threads may have small stacks: larger room is scratch of the plan. Sanitizers enlarge frames, and
+      # variables of a debug build do not share room.
+      target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Wframe-larger-than=16384>)
     endif()
     if(THNN_WERROR)
       target_compile_options(${target} PRIVATE -Werror)

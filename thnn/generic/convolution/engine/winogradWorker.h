@@ -20,7 +20,8 @@ enum {
 /* Most bytes of the slices of a block; and of a group of blocks, which saves transforming the
  * weights again for each block. */
 static const int64_t BLOCK_BYTES = 2304 << 10, GROUP_BYTES = 4608 << 10;
-/* Bytes of transformed weights that stay in a core's caches until they are multiplied. */
+/* Bytes of transformed weights that stay near until they are multiplied: the second-level cache of
+ * the processors whose timings the costs are fitted to. */
 static const double NEAR_WEIGHT_BYTES = 1 << 20;
 
 /* How many tiles are computed at a time, in blocks and groups, and how many weights are transformed
