@@ -382,9 +382,10 @@ THNNPlaneSet THNN_biasPlanes(const char *function, int nDimension, THNNShape gra
   const bool batched = gradOutput.nDimension == nDimension + 2;
   const int64_t planes = gradOutput.size[batched];
   THNN_checkVector(function, gradBias, planes, "nOutputPlane");
+  const int64_t positions = THNN_product(nDimension, gradOutput.size + batched + 1);
   return (THNNPlaneSet){.batch = batched ? gradOutput.size[0] : 1,
-                        .samplePlanes = planes,
+                        .sample = planes * positions,
                         .planes = planes,
                         .step = 1,
-                        .positions = THNN_product(nDimension, gradOutput.size + batched + 1)};
+                        .positions = positions};
 }

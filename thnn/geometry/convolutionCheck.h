@@ -81,7 +81,7 @@ THNN_PRIVATE int THNN_groupedSizes(const THNNGroups *groups, bool image, int64_t
 
 /* Planes of a batch, `step` planes apart. */
 typedef struct THNNPlaneSet {
-  int64_t batch, samplePlanes; /* samples, and planes of each */
+  int64_t batch, sample; /* samples, and elements from one to the next */
   int64_t planes, step;
   int64_t positions; /* positions of a plane */
 } THNNPlaneSet;

@@ -484,17 +484,17 @@ static void testRows(THNNState *state)
   for (int i = 0; i < count * count; i++) {
     const int64_t rows = sizes[i / count], columns = sizes[i % count], stride = columns + i % 3;
     const real ones[] = {1}, scale = (real)-0.5;
-    real *x = newMatrix(columns, rows, columns, 0), *before = newVector(columns);
+    real *x = newMatrix(columns, rows, stride, GAP), *before = newVector(columns);
     real *y = copyOf(before, columns), *repeated = newMatrix(columns, rows, stride, GAP);
     THNN_State_setThreads(state, 1 + i % MOST_THREADS);
-    THNN_(matrix_addRowSum)(state, rows, columns, scale, x, y);
+    THNN_(matrix_addRowSum)(state, rows, columns, scale, x, stride, y);
     Product p = {.m = columns,
                  .n = 1,
                  .k = rows,
                  .count = 1,
                  .alpha = scale,
                  .beta = 1,
-                 .a = {x, columns, false},
+                 .a = {x, stride, false},
                  .b = {ones, 0, true},
                  .leading = columns};
     CHECK(isClose(&p, before, y));

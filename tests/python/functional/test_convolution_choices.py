@@ -356,3 +356,19 @@ def test_the_cost_of_adding_is_that_of_the_image() -> None:
             costs.append(with_add.cost - without.cost)
     assert costs[0] > 0
     assert costs[0] == pytest.approx(costs[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("name", ["auto", *NAMES])
+@pytest.mark.parametrize("groups", [2, 4])
+def test_groups_cost_what_they_cost_one_by_one(groups: int, name: str, result: str) -> None:
+    """Nothing is copied: a group's planes are read and written where they lie."""
+    with State(convolution=name, threads=1) as state:
+        settings: dict[str, Any] = {"result": result, "padding": 1, "state": state}
+        planes = 128 // groups
+        together = F.convolution_plan(
+            (8, 128, 28, 28), (128, planes, 3, 3), groups=groups, **settings
+        )
+        one = F.convolution_plan((8, planes, 28, 28), (planes, planes, 3, 3), **settings)
+    assert together[:2] == one[:2]
+    assert together.cost == pytest.approx(groups * one.cost, rel=1e-12)

@@ -386,6 +386,6 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(
   }
   THNN_blasEnd();
   THNN_(matrix_addRowSum)(state, g.batch, planes * positionsOf(&g), (real)scale, from->data,
-                          start->data);
+                          planes * positionsOf(&g), start->data);
   THNN_planRelease(&plan);
 }

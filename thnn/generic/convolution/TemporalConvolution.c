@@ -402,6 +402,6 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
     THNN_(matrix_addRowSum)(state, frames.outputFrames, frames.outputSize, (real)scale,
                             (const real *)from->data +
                                 sample * frames.gradientFrames * frames.outputSize,
-                            vector->data);
+                            frames.outputSize, vector->data);
   THNN_planRelease(&plan);
 }

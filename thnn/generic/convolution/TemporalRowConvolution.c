@@ -277,6 +277,6 @@ void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor 
   }
   if (start)
     THNN_(matrix_addRowSum)(state, frames.batch * frames.output, frames.features, (real)scale,
-                            from->data, start->data);
+                            from->data, frames.features, start->data);
   THNN_planRelease(&plan);
 }

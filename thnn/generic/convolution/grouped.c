@@ -6,8 +6,6 @@
 #include "work/scratch.h"
 #include "work/sizes.h"
 
-#include <math.h>
-
 #ifdef THNN_ONCE
 bool THNN_groupsJoinPlanes(const THNNGroups *groups)
 {
@@ -102,25 +100,22 @@ static bool rearranges(const THNNGroupedPlan *plan)
   return plan->groups.flip || (plan->planewise && plan->groups.geometry.outputPlanes > 1);
 }
 
-/* The areas of the scratch; each thread has the last three of its own. */
+/* The areas of the scratch; each thread has the last two of its own. */
 typedef struct Areas {
   real *weight, *bias;
-  real *source; /* a copy of the source, or of the image */
-  real *result; /* the result of a chunk, or a copy of the map */
+  real *result; /* the result of a chunk */
   void *unit;
 } Areas;
 
 static Areas layOut(const THNNGroupedPlan *plan, Scratch *scratch, int thread)
 {
   const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
-  Areas areas = {.source = NULL};
+  Areas areas = {.result = NULL};
   if (rearranges(plan)) {
     areas.weight = THNN_take(scratch, weightElements(plan), sizeof(real));
     areas.bias = THNN_take(scratch, plan->joins.connections, sizeof(real));
   }
   for (int i = 0; i <= thread; i++) {
-    if (plan->copiesSource)
-      areas.source = THNN_take(scratch, unitElements(plan, !toImage), sizeof(real));
     if (plan->copiesResult)
       areas.result = THNN_take(scratch, unitElements(plan, toImage), sizeof(real));
     areas.unit = THNN_take(scratch,
@@ -145,40 +140,31 @@ static double operationsOf(const THNNGroupedPlan *plan)
   return (double)g->batch * (double)weightElements(plan) * (double)THNN_convolutionMapPositions(g);
 }
 
-/* Decides what a unit copies, for its number of samples, and plans it. With `apart`, several samples
- * of a group are not copied to lie side by side. */
-static void planUnit(THNNGroupedPlan *plan, int64_t samples, bool apart)
+/* Plans a unit of this number of samples. */
+static void planUnit(THNNGroupedPlan *plan, int64_t samples)
 {
   const THNNGroups *groups = &plan->groups;
   plan->samples = samples;
-  plan->apart = apart;
   plan->chunks = groups->geometry.batch / samples;
-  const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
-  const bool gathers = !apart && samples > 1 && groupsOfUnit(plan) < groups->groups;
-  const bool adds = plan->add && !weights;
-  plan->copiesSource = gathers;
   if (plan->planewise) {
     plan->joins = THNN_joinsOfGroups(groups, samples);
-    plan->joins.adds = adds;
-    plan->copiesResult = false; /* a chunk has the planes of all groups */
+    plan->joins.adds = plan->add;
     plan->cost =
         costsInUse()->planewise[PLANEWISE_PRODUCT] * operationsOf(plan) / (double)vectorLanes();
     return;
   }
+  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
   THNNConvolution geometry = groups->geometry;
   geometry.batch = samples;
-  if (apart) {
+  if (!plan->copiesResult || !toImage)
     geometry.imageStep = sampleStep(plan, true);
+  if (!plan->copiesResult || toImage)
     geometry.mapStep = sampleStep(plan, false);
-  }
   THNN_(engine_prepare)(&plan->convolution, &plan->state, &geometry, plan->part);
-  plan->copiesResult = gathers || (adds && !THNN_(engine_adds)(&plan->convolution));
-  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
-  const double copied = (plan->copiesSource ? (double)unitElements(plan, !toImage) : 0) +
-                        (plan->copiesResult ? (double)unitElements(plan, toImage) : 0);
+  const double added = plan->copiesResult ? (double)unitElements(plan, toImage) : 0;
   plan->cost =
       (double)(groups->groups * plan->chunks) *
-      (THNN_(engine_cost)(&plan->convolution) + costsInUse()->groups[GROUPS_COPIED] * copied);
+      (THNN_(engine_cost)(&plan->convolution) + costsInUse()->groups[GROUPS_COPIED] * added);
 }
 
 /* The most samples up to `most` that divide the batch. */
@@ -190,39 +176,18 @@ static int64_t evenSamples(int64_t batch, int64_t most)
   return samples;
 }
 
-/* Chooses the samples of a chunk: all, where a group's are side by side and nothing is copied;
- * otherwise all as they lie, or one, or as many as leave the copies in half of the workspace,
- * whichever is expected to be the fastest. */
+/* Chooses the samples of a chunk: all, unless results are computed in scratch; then as many as leave
+ * them in half of the workspace. */
 static void chooseSamples(THNNGroupedPlan *plan)
 {
   const int64_t batch = plan->groups.geometry.batch;
-  const bool together = groupsOfUnit(plan) == plan->groups.groups;
-  if (together) {
-    planUnit(plan, batch, false);
-    if (!plan->copiesResult)
-      return;
-  }
-  planUnit(plan, 1, false);
-  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
-  const int64_t copied =
-      unitElements(plan, toImage) + (together ? 0 : unitElements(plan, !toImage));
-  const int64_t sampleBytes = copied * (int64_t)sizeof(real);
-  const int64_t room = (int64_t)plan->state.workspaceLimit / 2;
-  const int64_t several = evenSamples(batch, room / sampleBytes);
-  if (batch == 1)
+  planUnit(plan, batch);
+  if (!plan->add || plan->planewise || THNN_(engine_adds)(&plan->convolution))
     return;
-  const double alone = plan->cost;
-  const bool asked = plan->convolution.chosen.asked;
-  planUnit(plan, several, false);
-  const double copies = several > 1 ? plan->cost : INFINITY;
-  /* What the weights' gradient sums up, it takes sample by sample. */
-  const bool canLieApart = !together && plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
-  if (canLieApart)
-    planUnit(plan, batch, true);
-  const bool applies = canLieApart && plan->convolution.chosen.asked == asked;
-  const double apart = applies ? plan->cost : INFINITY;
-  if (apart > alone || apart > copies)
-    planUnit(plan, copies < alone ? several : 1, false);
+  plan->copiesResult = true;
+  const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
+  const int64_t sampleBytes = unitElements(plan, toImage) / batch * (int64_t)sizeof(real);
+  planUnit(plan, evenSamples(batch, (int64_t)plan->state.workspaceLimit / 2 / sampleBytes));
 }
 
 /* Lets threads share the units, or the work within each unit, whichever leaves fewer threads
@@ -233,10 +198,8 @@ static void chooseThreads(THNNGroupedPlan *plan, const THNNState *state)
   enum { ENOUGH_UNITS = 4 };
   const THNNGroups *groups = &plan->groups;
   const THNNConvolution *g = &groups->geometry;
-  const bool weights = plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
-  const int64_t units = groups->groups / groupsOfUnit(plan) * (weights ? 1 : plan->chunks);
-  const double operations =
-      (double)g->batch * (double)weightElements(plan) * (double)THNN_convolutionMapPositions(g);
+  const int64_t units = groups->groups / groupsOfUnit(plan) * plan->chunks;
+  const double operations = operationsOf(plan);
   plan->threads = THNN_blasThreads(state, units, operations);
   plan->unitThreads = 1;
   if (plan->threads > 1 && (units % plan->threads == 0 || units >= ENOUGH_UNITS * plan->threads))
@@ -244,7 +207,7 @@ static void chooseThreads(THNNGroupedPlan *plan, const THNNState *state)
   plan->threads = 1;
   plan->state.threads = THNN_State_threads(state);
   plan->unitThreads = THNN_threads(state, g->batch, operations);
-  planUnit(plan, plan->samples, plan->apart);
+  planUnit(plan, plan->samples);
 }
 
 static THNNConvolutionResult resultOf(const THNNGroups *groups, THNNConvolutionPart part)
@@ -263,11 +226,12 @@ static THNNConvolutionPart partOf(const THNNGroups *groups, THNNConvolutionResul
 }
 
 /* Plans one part of a convolution in groups. `state` may be NULL. With `add`, results are added to
- * what is there. */
+ * what is there, as the gradient of the weight always is. */
 static void prepare(THNNGroupedPlan *plan, const THNNState *state, const THNNGroups *groups,
                     THNNConvolutionPart part, bool add)
 {
-  *plan = (THNNGroupedPlan){.groups = *groups, .part = part, .add = add};
+  *plan = (THNNGroupedPlan){
+      .groups = *groups, .part = part, .add = add && part != THNN_CONVOLUTION_BACKWARD_WEIGHT};
   plan->state = THNN_stateFor(state, resultOf(groups, part));
   plan->state.threads = 1;
   const THNNConvolutionAlgorithm algorithm = THNN_State_convolutionAlgorithm(&plan->state);
@@ -313,58 +277,37 @@ static void rearrange(const THNNGroupedPlan *plan, bool back, const real *from, 
   }
 }
 
-/* ---- Copies ---------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------- */
 
-/* Copies a unit's planes to dense memory. */
-static const real *dense(const THNNGroupedPlan *plan, Unit unit, bool image, const real *planes,
-                         real *copy)
-{
-  const real *from = planes + unitOffset(plan, unit, image);
-  if (!plan->copiesSource)
-    return from;
-  const int64_t elements = unitElements(plan, image) / plan->samples;
-  const int64_t step = sampleStep(plan, image);
-#pragma omp parallel for num_threads(plan->unitThreads) schedule(static) if (plan->unitThreads > 1)
-  for (int64_t n = 0; n < plan->samples; n++)
-    THNN_(simd).pointwise.copy(elements, from + n * step, copy + n * elements);
-  return copy;
-}
-
-/* Copies or adds a unit's results to the planes that they belong to. */
-static void deliver(const THNNGroupedPlan *plan, Unit unit, bool image, const real *results,
+/* Adds a unit's results to the planes that they belong to. */
+static void addUnit(const THNNGroupedPlan *plan, Unit unit, bool image, const real *results,
                     real *planes)
 {
   real *to = planes + unitOffset(plan, unit, image);
   const int64_t elements = unitElements(plan, image) / plan->samples;
   const int64_t step = sampleStep(plan, image);
 #pragma omp parallel for num_threads(plan->unitThreads) schedule(static) if (plan->unitThreads > 1)
-  for (int64_t n = 0; n < plan->samples; n++) {
-    if (plan->add)
-      THNN_(simd).pointwise.axpy(elements, 1, results + n * elements, to + n * step);
-    else
-      THNN_(simd).pointwise.copy(elements, results + n * elements, to + n * step);
-  }
+  for (int64_t n = 0; n < plan->samples; n++)
+    THNN_(simd).pointwise.axpy(elements, 1, results + n * elements, to + n * step);
 }
-
-/* ---- Running --------------------------------------------------------------------------------- */
 
 static void gatherUnit(const THNNGroupedPlan *plan, Unit unit, const real *source,
                        const real *weight, const real *bias, real *result, Areas areas)
 {
   const bool toImage = plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
-  const real *from = dense(plan, unit, !toImage, source, areas.source);
+  const real *from = source + unitOffset(plan, unit, !toImage);
   real *to = plan->copiesResult ? areas.result : result + unitOffset(plan, unit, toImage);
   if (plan->planewise) {
     THNN_(connected_gather)(&plan->state, &plan->joins, plan->part, NULL, from, weight, bias, to,
                             areas.unit);
-  } else {
-    const real *kernels = weight + unit.group * (weightElements(plan) / plan->groups.groups);
-    const real *start = bias ? bias + unit.group * sideOf(plan, toImage).planes : NULL;
-    const Finish finish = {.adds = plan->add && !plan->copiesResult};
-    THNN_(engine_runAndFinish)(&plan->convolution, from, kernels, start, finish, to, areas.unit);
+    return;
   }
+  const real *kernels = weight + unit.group * (weightElements(plan) / plan->groups.groups);
+  const real *start = bias ? bias + unit.group * sideOf(plan, toImage).planes : NULL;
+  const Finish finish = {.adds = plan->add && !plan->copiesResult};
+  THNN_(engine_runAndFinish)(&plan->convolution, from, kernels, start, finish, to, areas.unit);
   if (plan->copiesResult)
-    deliver(plan, unit, toImage, to, result);
+    addUnit(plan, unit, toImage, to, result);
 }
 
 static void gather(const THNNGroupedPlan *plan, const real *source, const real *weight,
@@ -395,19 +338,17 @@ static void gather(const THNNGroupedPlan *plan, const real *source, const real *
   THNN_blasEnd();
 }
 
-/* Adds the gradients of one group's parameters, chunk after chunk. */
+/* Adds the gradients of one group's parameters. */
 static void correlateGroup(const THNNGroupedPlan *plan, int64_t group, const real *image,
                            const real *map, accreal scale, real *gradWeight, real *gradBias,
                            Areas areas)
 {
+  const Unit unit = {group, 0};
   real *kernels = gradWeight + group * (weightElements(plan) / plan->groups.groups);
   real *sums = gradBias ? gradBias + group * plan->groups.geometry.outputPlanes : NULL;
-  for (int64_t chunk = 0; chunk < plan->chunks; chunk++) {
-    const Unit unit = {group, chunk * plan->samples};
-    THNN_(engine_backwardWeight)(&plan->convolution, dense(plan, unit, true, image, areas.source),
-                                 dense(plan, unit, false, map, areas.result), scale, kernels, sums,
-                                 areas.unit);
-  }
+  THNN_(engine_backwardWeight)(&plan->convolution, image + unitOffset(plan, unit, true),
+                               map + unitOffset(plan, unit, false), scale, kernels, sums,
+                               areas.unit);
 }
 
 static void correlateAll(const THNNGroupedPlan *plan, const real *image, const real *map,
@@ -451,7 +392,7 @@ static void correlate(const THNNGroupedPlan *plan, const real *image, const real
     return;
   const Side side = sideOf(plan, groups->transposed);
   const THNNPlaneSet set = {.batch = groups->geometry.batch,
-                            .samplePlanes = groups->groups * side.planes,
+                            .sample = sampleStep(plan, groups->transposed),
                             .planes = groups->groups * side.planes,
                             .step = 1,
                             .positions = side.positions};

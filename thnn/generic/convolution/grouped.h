@@ -2,9 +2,9 @@
  * group is a convolution of its own. Groups of a single image plane are joined plane by plane
  * (planewise/); all others go to the engine, group by group.
  *
- * A group's planes are contiguous in a sample, but not from sample to sample. The engine gets all
- * samples as they lie, or one by one, which some algorithms need, or several in dense copies of the
- * group's planes, whichever is expected to be the fastest. */
+ * A group's planes are contiguous in a sample, but not from sample to sample; the engine gets them
+ * as they lie. Results that an algorithm cannot add to what is there are computed in scratch, for a
+ * chunk of the batch at a time. */
 #ifndef THNN_CONVOLUTION_GROUPED_H
 #define THNN_CONVOLUTION_GROUPED_H
 
@@ -23,13 +23,10 @@ typedef struct THNNGroupedPlan {
   THNNConvolutionPart part;
   bool add;                /* results are added to what is there */
   bool planewise;          /* all groups together, plane by plane */
-  bool apart;              /* the engine gets the samples of a chunk as they lie */
-  bool copiesSource;       /* a chunk of what is read is copied to scratch: of the source, or for
-                            * gradients of weights of both sides */
-  bool copiesResult;       /* a chunk of the result is computed in scratch */
+  bool copiesResult;       /* a chunk of the result is computed in scratch, then added */
   int64_t samples, chunks; /* samples in a chunk, and chunks of the batch */
   int threads;             /* threads among which units are divided; 1: threads share each unit */
-  int unitThreads;         /* threads that copy a unit */
+  int unitThreads;         /* threads that add a unit's results */
   THNNState state;         /* the settings that units are planned by */
   THNNPlaneJoins joins;    /* the joins of a chunk, if planewise */
   THNNConvolutionPlan convolution; /* the convolution of one group in a chunk */

@@ -10,8 +10,7 @@ void THNN_(planeSums_add)(const THNNState *state, const THNNPlaneSet *set, const
   for (int64_t plane = 0; plane < set->planes; plane++) {
     double sum = 0;
     for (int64_t n = 0; n < set->batch; n++)
-      sum += THNN_(simd).reduce.sum(positions,
-                                    x + (n * set->samplePlanes + plane * set->step) * positions);
+      sum += THNN_(simd).reduce.sum(positions, x + n * set->sample + plane * set->step * positions);
     sums[plane] += (real)(scale * sum);
   }
 }

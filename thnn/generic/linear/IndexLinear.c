@@ -257,7 +257,8 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
         THNN_(simd).pooling.scale(outputs, (real)scale, gradient, row);
       THNN_(simd).pooling.scale(outputs, (real)(scale * value), gradient, row + columns - outputs);
     }
-  THNN_(matrix_addRowSum)(state, shape.batch, outputs, (real)scale, from->data, toBias->data);
+  THNN_(matrix_addRowSum)(state, shape.batch, outputs, (real)scale, from->data, outputs,
+                          toBias->data);
   THNN_planRelease(&plan);
 }
 
@@ -334,7 +335,7 @@ void THNN_(IndexLinear_accUpdateGradParameters)(THNNState *state, THIndexTensor 
           ((real *)matrix->data)[(key[i] + keysOffset) * shape.columns + shape.extra - 2] = 0;
   }
   THNN_(matrix_addRowSum)(state, shape.batch, shape.outputs, (real)-scale, from->data,
-                          vector->data);
+                          shape.outputs, vector->data);
   THNN_planRelease(&plan);
 }
 

@@ -201,6 +201,6 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
                          matrix->data, THNN_roomIn(room, scratch));
   if (vector)
     THNN_(matrix_addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data,
-                            vector->data);
+                            sizes.outputs, vector->data);
   THNN_planRelease(&plan);
 }

@@ -212,7 +212,8 @@ static void addGradients(THNNState *state, const SparseInput *source, THNNSparse
       THNN_(simd).pointwise.axpy(sizes.inputs, (real)weightDecay,
                                  (const real *)matrix->data + o * sizes.inputs, row);
   }
-  THNN_(matrix_addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data, toBias->data);
+  THNN_(matrix_addRowSum)(state, sizes.batch, sizes.outputs, (real)scale, from->data, sizes.outputs,
+                          toBias->data);
   THNN_planRelease(&plan);
 }
 

@@ -295,7 +295,7 @@ void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_
 }
 
 void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
-                             const real *x, real *y)
+                             const real *x, int64_t xStride, real *y)
 {
   const Pieces pieces = cut(columns);
   const int threads = THNN_threads(state, pieces.count, (double)rows * (double)columns);
@@ -303,7 +303,7 @@ void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t colum
   for (int64_t i = 0; i < pieces.count; i++)
     for (int64_t row = 0; row < rows; row++)
       THNN_(simd).pointwise.axpy(pieceLength(&pieces, i), scale,
-                                 x + row * columns + i * pieces.length, y + i * pieces.length);
+                                 x + row * xStride + i * pieces.length, y + i * pieces.length);
 }
 
 void THNN_(matrix_transpose)(const THNNState *state, int64_t rows, int64_t columns, const real *x,

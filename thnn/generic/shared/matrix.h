@@ -123,9 +123,9 @@ void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_
                                     int64_t terms, const real *x, const real *transposed,
                                     const real *start, real *y, THNNRoom room);
 
-/* y += scale * the sum of the rows of x. */
+/* y += scale * the sum of the rows of x, which are `xStride` elements apart. */
 void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
-                             const real *x, real *y);
+                             const real *x, int64_t xStride, real *y);
 
 /* y[column * rows + row] = x[row * columns + column]. */
 void THNN_(matrix_transpose)(const THNNState *state, int64_t rows, int64_t columns, const real *x,

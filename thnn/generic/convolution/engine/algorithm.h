@@ -118,8 +118,7 @@ static inline Scratch threadScratch(const AlgorithmPlan *plan, void *scratch)
   return scratchOf(plan, scratch, THNN_threadIndex());
 }
 
-/* sums[plane] += scale * the sum of one plane of x over the batch, sample after sample. */
-void THNN_(engine_addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t positions,
-                                const real *x, accreal scale, real *sums);
+/* gradBias += scale * the sums of the map gradient's planes over the batch, sample after sample. */
+void THNN_(engine_addMapSums)(const AlgorithmPlan *plan, const Operands *of);
 
 #endif

@@ -12,7 +12,6 @@
  *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
  *   NOT_LINEAR    it is not for linear layers
  *   TRIES         it may find that its results are not finite: another one is planned beside it
- *   APART         it can read and write samples that do not follow each other
  *
  * Where two expect the same cost, the upper one is taken. gemm always applies. */
 enum {
@@ -26,18 +25,18 @@ enum {
   WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD,
   WINOGRAD4 = 1 << THNN_CONVOLUTION_WINOGRAD4
 };
-enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8, APART = 16 };
+enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8 };
 
 /* clang-format off */
 #define ALGORITHMS(ROW)                                                            \
   ROW(pointwise,      FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
-  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   APART)           \
+  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
   ROW(directWeight,   WEIGHT,                  DIRECT,   NOTHING, 0)               \
-  ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR | APART) \
+  ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR)      \
   ROW(linesWeight,    WEIGHT,                  DIRECT,   NOTHING, NOT_LINEAR)      \
   ROW(packedProducts, FORWARD | DATA | WEIGHT, DIRECT,   KEEPS,   NOT_LINEAR)      \
   ROW(linear,         FORWARD | DATA | WEIGHT, GEMM,     NOTHING, LINEAR | ANY_SIZE) \
-  ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     NOTHING, ANY_SIZE | APART) \
+  ROW(gemm,           FORWARD | DATA | WEIGHT, GEMM,     NOTHING, ANY_SIZE)        \
   ROW(winograd,       FORWARD | DATA,          WINOGRAD, KEEPS,   TRIES)           \
   ROW(winogradWeight, WEIGHT,                  WINOGRAD, NOTHING, TRIES)           \
   ROW(winograd4,      FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
@@ -79,7 +78,7 @@ enum { ROWS = sizeof algorithms / sizeof *algorithms };
 typedef struct Conditions {
   const char *row; /* the name of the row that is asked for, or NULL */
   int family;      /* otherwise the family that is asked for, or none */
-  bool extreme, linear, apart;
+  bool extreme, linear;
   bool exclusive; /* beside the family, only gemm is considered, in case the family does not
                    * apply */
 } Conditions;
@@ -92,7 +91,6 @@ static Conditions conditionsOf(const THNNConvolution *geometry, const THNNState 
                       .family = family,
                       .extreme = THNN_convolutionIsExtreme(geometry),
                       .linear = THNN_convolutionIsLinear(geometry),
-                      .apart = geometry->imageStep || geometry->mapStep,
                       .exclusive = family == GEMM || family == DIRECT};
 }
 
@@ -106,8 +104,6 @@ static bool isAsked(const Algorithm *row, const Conditions *conditions)
 static bool isConsidered(const Algorithm *row, const Conditions *conditions, bool asked)
 {
   if (conditions->extreme && !(row->flags & ANY_SIZE))
-    return false;
-  if (conditions->apart && !(row->flags & APART))
     return false;
   if (conditions->exclusive && !asked && row->family != GEMM)
     return false;
@@ -250,12 +246,14 @@ void THNN_(engine_keep)(const THNNConvolutionPlan *plan, const real *weight, voi
 static void finishMap(const AlgorithmPlan *plan, const Operands *of)
 {
   const THNNConvolution *g = &plan->geometry;
-  const THNNBlocks blocks =
-      THNN_blocks(g->batch * g->outputPlanes * THNN_convolutionMapPositions(g));
-  const int threads = THNN_threads(plan->state, blocks.count, (double)blocks.elements);
+  const int64_t sample = g->outputPlanes * THNN_convolutionMapPositions(g);
+  const THNNBlocks blocks = THNN_blocks(sample);
+  const int threads =
+      THNN_threads(plan->state, g->batch * blocks.count, (double)g->batch * (double)sample);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t block = 0; block < blocks.count; block++) {
-    const int64_t first = block * blocks.length;
+  for (int64_t i = 0; i < g->batch * blocks.count; i++) {
+    const int64_t block = i % blocks.count;
+    const int64_t first = i / blocks.count * THNN_convolutionMapSample(g) + block * blocks.length;
     finishResults(of->finish, first, THNN_blockLength(&blocks, block), of->map + first);
   }
 }
@@ -307,21 +305,25 @@ void THNN_(engine_backwardWeight)(const THNNConvolutionPlan *plan, const real *i
   compute(plan, &of, scratch);
 }
 
-void THNN_(engine_addPlaneSums)(const AlgorithmPlan *plan, int64_t planes, int64_t positions,
-                                const real *x, accreal scale, real *sums)
+void THNN_(engine_addMapSums)(const AlgorithmPlan *plan, const Operands *of)
 {
-  const THNNPlaneSet set = {.batch = plan->geometry.batch,
-                            .planes = planes,
-                            .positions = positions,
-                            .samplePlanes = planes,
+  const THNNConvolution *g = &plan->geometry;
+  const THNNPlaneSet set = {.batch = g->batch,
+                            .planes = g->outputPlanes,
+                            .positions = THNN_convolutionMapPositions(g),
+                            .sample = THNN_convolutionMapSample(g),
                             .step = 1};
-  THNN_(planeSums_add)(plan->state, &set, x, scale, sums);
+  THNN_(planeSums_add)(plan->state, &set, of->gradMap, of->scale, of->gradBias);
 }
 
 void THNN_(engine_backwardTransposedBias)(const THNNConvolutionPlan *plan, const real *gradImage,
                                           accreal scale, real *gradBias)
 {
   const THNNConvolution *g = &plan->chosen.geometry;
-  THNN_(engine_addPlaneSums)(&plan->chosen, g->inputPlanes, THNN_convolutionImagePositions(g),
-                             gradImage, scale, gradBias);
+  const THNNPlaneSet set = {.batch = g->batch,
+                            .planes = g->inputPlanes,
+                            .positions = THNN_convolutionImagePositions(g),
+                            .sample = THNN_convolutionImageSample(g),
+                            .step = 1};
+  THNN_(planeSums_add)(plan->chosen.state, &set, gradImage, scale, gradBias);
 }

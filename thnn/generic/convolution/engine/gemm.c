@@ -303,11 +303,11 @@ static void weightBlock(const GemmWork *work, int64_t firstRow, GemmAreas areas)
   const THNNConvolution *columns = &work->columns;
   const GemmPlan *tiles = &work->tiles;
   const Operands *of = work->of;
-  const int64_t imageSize = columns->inputPlanes * THNN_convolutionImagePositions(columns);
-  const int64_t mapSize = columns->outputPlanes * tiles->positions;
+  const int64_t imageStep = THNN_convolutionImageSample(columns);
+  const int64_t mapStep = THNN_convolutionMapSample(columns);
   const int64_t rowEnd = minimum(firstRow + tiles->blockRows, tiles->rows);
   for (int64_t sample = 0; sample < columns->batch; sample++) {
-    const real *image = of->image + sample * imageSize, *gradMap = of->gradMap + sample * mapSize;
+    const real *image = of->image + sample * imageStep, *gradMap = of->gradMap + sample * mapStep;
     for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
       for (int64_t row = firstRow; row < rowEnd; row += tiles->tileRows) {
         const Columns tile = tileAt(work, row, rowEnd, position, (real *)image, areas.tile);
@@ -349,7 +349,6 @@ bool THNN_(gemm_runConvolution)(const AlgorithmPlan *plan, const Operands *of, v
   GemmWork work = workFor(plan);
   OWN_OF(plan, work.tiles);
   work.of = of;
-  const THNNConvolution *g = &plan->geometry;
   const int64_t blocks = samplesOf(plan) * blocksOf(&work);
   const int threads = plan->threads;
   THNN_blasBegin();
@@ -360,7 +359,6 @@ bool THNN_(gemm_runConvolution)(const AlgorithmPlan *plan, const Operands *of, v
   }
   THNN_blasEnd();
   if (of->gradBias)
-    THNN_(engine_addPlaneSums)(plan, g->outputPlanes, THNN_convolutionMapPositions(g), of->gradMap,
-                               of->scale, of->gradBias);
+    THNN_(engine_addMapSums)(plan, of);
   return true;
 }

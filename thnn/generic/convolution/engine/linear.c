@@ -10,6 +10,7 @@
 /* Sizes of the products. */
 typedef struct Sizes {
   int64_t batch, planes, rows;
+  int64_t imageStep, mapStep; /* elements from one sample to the next */
 } Sizes;
 
 static Sizes sizesOf(const THNNConvolution *g)
@@ -17,7 +18,9 @@ static Sizes sizesOf(const THNNConvolution *g)
   return (Sizes){.batch = g->batch,
                  .planes = g->transposed ? g->inputPlanes : g->outputPlanes,
                  .rows =
-                     (g->transposed ? g->outputPlanes : g->inputPlanes) * THNN_convolutionTaps(g)};
+                     (g->transposed ? g->outputPlanes : g->inputPlanes) * THNN_convolutionTaps(g),
+                 .imageStep = THNN_convolutionImageSample(g),
+                 .mapStep = THNN_convolutionMapSample(g)};
 }
 
 bool THNN_(linear_planConvolution)(AlgorithmPlan *plan)
@@ -45,12 +48,13 @@ bool THNN_(linear_planConvolution)(AlgorithmPlan *plan)
 
 static void runForward(const AlgorithmPlan *plan, const Sizes *s, const Operands *of, THNNRoom room)
 {
-  const Matrix w = {of->weight, s->rows, true}, x = {of->image, s->rows, false};
+  const Matrix w = {of->weight, s->rows, true}, x = {of->image, s->imageStep, false};
   if (of->finish.adds)
-    THNN_(matrix_multiply)(plan->state, s->planes, s->batch, s->rows, 1, w, x, 1, of->map, room);
+    THNN_(matrix_multiplyInto)(plan->state, s->planes, s->batch, s->rows, 1, w, x, 1, of->map,
+                               s->mapStep, room);
   else
-    THNN_(matrix_affine)(plan->state, s->batch, s->planes, s->rows, of->image, s->rows, of->weight,
-                         of->bias, of->map, s->planes, room);
+    THNN_(matrix_affine)(plan->state, s->batch, s->planes, s->rows, of->image, s->imageStep,
+                         of->weight, of->bias, of->map, s->mapStep, room);
 }
 
 static void runTransposed(const AlgorithmPlan *plan, const Sizes *s, const Operands *of,
@@ -59,20 +63,21 @@ static void runTransposed(const AlgorithmPlan *plan, const Sizes *s, const Opera
   const int64_t planes = plan->geometry.outputPlanes, taps = THNN_convolutionTaps(&plan->geometry);
   if (of->bias)
     for (int64_t i = 0; i < s->batch * planes; i++)
-      THNN_(simd).pointwise.fill(taps, of->bias[i % planes], of->map + i * taps);
-  const Matrix w = {of->weight, s->rows, false}, x = {of->image, s->planes, false};
-  THNN_(matrix_multiply)(plan->state, s->rows, s->batch, s->planes, 1, w, x,
-                         of->bias || of->finish.adds ? 1 : 0, of->map, room);
+      THNN_(simd).pointwise.fill(taps, of->bias[i % planes],
+                                 of->map + i / planes * s->mapStep + i % planes * taps);
+  const Matrix w = {of->weight, s->rows, false}, x = {of->image, s->imageStep, false};
+  THNN_(matrix_multiplyInto)(plan->state, s->rows, s->batch, s->planes, 1, w, x,
+                             of->bias || of->finish.adds ? 1 : 0, of->map, s->mapStep, room);
 }
 
 static void runWeight(const AlgorithmPlan *plan, const Sizes *s, const Operands *of, THNNRoom room)
 {
-  const Matrix x = {of->image, s->rows, false}, g = {of->gradMap, s->planes, true};
+  const Matrix x = {of->image, s->imageStep, false}, g = {of->gradMap, s->mapStep, true};
   THNN_(matrix_multiply)(plan->state, s->rows, s->planes, s->batch, (real)of->scale, x, g, 1,
                          of->gradWeight, room);
   if (of->gradBias)
     THNN_(matrix_addRowSum)(plan->state, s->batch, s->planes, (real)of->scale, of->gradMap,
-                            of->gradBias);
+                            s->mapStep, of->gradBias);
 }
 
 bool THNN_(linear_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)

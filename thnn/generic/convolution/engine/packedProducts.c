@@ -218,7 +218,8 @@ bool THNN_(packedProducts_planConvolution)(AlgorithmPlan *plan)
 /* Planes of some samples, apart[sample][plane][size] and together[plane][sample][position]. */
 typedef struct Planes {
   int64_t count, size;
-  bool strided; /* the map sees only some positions of a plane */
+  int64_t sample; /* elements from one sample to the next */
+  bool strided;   /* the map sees only some positions of a plane */
   real *apart, *together;
 } Planes;
 
@@ -253,7 +254,7 @@ static void copyPlanes(const ProductsWork *work, const Planes *planes, int64_t s
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
   for (int64_t plane = 0; plane < planes->count; plane++)
     for (int64_t sample = 0; sample < samples; sample++) {
-      real *apart = planes->apart + (sample * planes->count + plane) * planes->size;
+      real *apart = planes->apart + sample * planes->sample + plane * planes->size;
       real *together = planes->together + (plane * samples + sample) * positions;
       if (planes->strided && gather)
         gatherSeen(&work->g, apart, together);
@@ -272,10 +273,11 @@ static void copyPlanes(const ProductsWork *work, const Planes *planes, int64_t s
 /* The planes of the ordinary convolution's image and of its map, from sample number `first` on. */
 static Planes seenPlanes(const ProductsWork *work, const real *image, int64_t first)
 {
-  const int64_t count = work->g.inputPlanes, size = THNN_convolutionImagePositions(&work->g);
-  real *apart = (real *)image + first * count * size;
-  return (Planes){.count = count,
-                  .size = size,
+  const int64_t sample = THNN_convolutionImageSample(&work->g);
+  real *apart = (real *)image + first * sample;
+  return (Planes){.count = work->g.inputPlanes,
+                  .size = THNN_convolutionImagePositions(&work->g),
+                  .sample = sample,
                   .strided = !THNN_convolutionIsPointwise(&work->g),
                   .apart = apart,
                   .together = work->seen ? work->seen : apart};
@@ -283,10 +285,13 @@ static Planes seenPlanes(const ProductsWork *work, const real *image, int64_t fi
 
 static Planes otherPlanes(const ProductsWork *work, const real *map, int64_t first)
 {
-  const int64_t count = work->g.outputPlanes, size = work->positions;
-  real *apart = (real *)map + first * count * size;
-  return (Planes){
-      .count = count, .size = size, .apart = apart, .together = work->other ? work->other : apart};
+  const int64_t sample = THNN_convolutionMapSample(&work->g);
+  real *apart = (real *)map + first * sample;
+  return (Planes){.count = work->g.outputPlanes,
+                  .size = work->positions,
+                  .sample = sample,
+                  .apart = apart,
+                  .together = work->other ? work->other : apart};
 }
 
 /* ---- The passes ------------------------------------------------------------------------------ */
@@ -329,7 +334,8 @@ static void runMap(const ProductsWork *work, const Operands *of, THNNRoom room)
     runGroups(work, of, b, room);
   else
     THNN_(panelProducts_each)(positions, mapPlanes, imagePlanes, a, b, of->bias, work->g.batch,
-                              imagePlanes * positions, of->finish, of->map, mapPlanes * positions,
+                              THNN_convolutionImageSample(&work->plan->geometry), of->finish,
+                              of->map, THNN_convolutionMapSample(&work->plan->geometry),
                               work->weights, room);
 }
 
@@ -337,6 +343,7 @@ static void runWeight(const ProductsWork *work, const Operands *of, THNNRoom roo
 {
   const int64_t positions = work->positions;
   const int64_t imagePlanes = work->imagePlanes, mapPlanes = work->mapPlanes;
+  const int64_t mapStep = THNN_convolutionMapSample(&work->g);
   const Matrix a = {of->image, positions, true}, b = {of->gradMap, positions, false};
   Product product = productOf(imagePlanes, mapPlanes, positions, (real)of->scale, a, b,
                               of->gradWeight, imagePlanes);
@@ -344,8 +351,8 @@ static void runWeight(const ProductsWork *work, const Operands *of, THNNRoom roo
   product.sums = of->gradBias;
   if (!work->seen) {
     product.count = work->g.batch;
-    product.aNext = imagePlanes * positions;
-    product.bNext = mapPlanes * positions;
+    product.aNext = THNN_convolutionImageSample(&work->g);
+    product.bNext = mapStep;
     THNN_(panelProducts_multiply)(&product, room);
     return;
   }
@@ -354,7 +361,7 @@ static void runWeight(const ProductsWork *work, const Operands *of, THNNRoom roo
     const Planes images = seenPlanes(work, of->image, sample);
     copyPlanes(work, &images, 1, true, NULL, (Finish){0});
     THNN_(panelProducts_multiply)(&product, room);
-    product.b.data += mapPlanes * positions;
+    product.b.data += mapStep;
   }
 }
 

@@ -244,7 +244,7 @@ static void packImage(const PointwiseWorker *worker, const THNNConvolutionBox *b
   const bool pointwise = THNN_convolutionIsPointwise(&worker->g);
   int64_t first = 0;
   for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++) {
-    const real *sample = worker->image + n * worker->g.inputPlanes * worker->imagePositions;
+    const real *sample = worker->image + n * THNN_convolutionImageSample(&worker->g);
     for (int64_t stretch = 0; pointwise && stretch < box->stretches; stretch++) {
       packStretch(worker, 0, worker->g.inputPlanes, first, box->stretch,
                   sample + THNN_convolutionStretch(boxes, box, stretch), worker->imagePositions);
@@ -267,13 +267,13 @@ static void fetchMap(const PointwiseWorker *worker, const Panel *panel,
   const THNNConvolutionBoxes *boxes = &worker->plan.boxes;
   const int64_t first = panel->first + panel->planes * turn / turns;
   const int64_t end = panel->first + panel->planes * (turn + 1) / turns;
+  const int64_t sample = THNN_convolutionMapSample(&worker->g);
   for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++)
     for (int64_t plane = first; plane < end; plane++)
       for (int64_t stretch = 0; stretch < box->stretches; stretch++)
-        THNN_(simd).products.prefetch(
-            box->stretch, worker->map +
-                              (n * worker->g.outputPlanes + plane) * worker->mapPositions +
-                              THNN_convolutionStretch(boxes, box, stretch));
+        THNN_(simd).products.prefetch(box->stretch,
+                                      worker->map + n * sample + plane * worker->mapPositions +
+                                          THNN_convolutionStretch(boxes, box, stretch));
 }
 
 /* Computes the panel's sums for a box, whose image is packed. */

@@ -298,6 +298,7 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
   const THNNConvolution *g = &worker->whole;
   const int64_t step = sumStep(worker), tiles = worker->plan.blockTiles;
   const int64_t positions = THNN_convolutionMapPositions(g), apart = worker->phases > 1 ? 2 : 1;
+  const int64_t sample = THNN_convolutionMapSample(g);
   const Segment *segment = worker->segment + block * tiles;
   const bool finishesHere = finishes(worker->finish) && finishesTiles(worker);
   bool finite = true;
@@ -317,7 +318,7 @@ static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t f
                            .place = segment[i].place,
                            .ahead = AHEAD_PLANES * positions,
                            .alternate = apart == 2};
-      const int64_t place = (segment[i].sample * g->outputPlanes + plane) * positions +
+      const int64_t place = segment[i].sample * sample + plane * positions +
                             segment[i].depth * row.height * row.width;
       finite &=
           worker->plan.tiles->result(&row, sums, step, bias, worker->lines, worker->map + place);

@@ -133,7 +133,7 @@ static inline void transformSlice(const THNNConvolution *g, const SimdTiles *til
   const int64_t stride = g->stride[1];
   const int64_t slices = stride == 2 ? PHASES : g->kernel[0], number = slice % slices;
   const int64_t positions = THNN_convolutionImagePositions(g);
-  const int64_t plane = segment->sample * g->inputPlanes + slice / slices;
+  const int64_t plane = slice / slices;
   const int64_t tap = stride == 2 ? 0 : g->transposed ? slices - 1 - number : number;
   const int64_t phase = stride == 2 ? number : 0;
   const int64_t depth = segment->depth + tap * g->dilation[0] - g->pad[0];
@@ -152,8 +152,9 @@ static inline void transformSlice(const THNNConvolution *g, const SimdTiles *til
                        .place = segment->place,
                        .ahead = divideUp(AHEAD, slices) * positions,
                        .alternate = stride == 2};
-  tiles->source(&row, image + plane * positions + depth * g->input[1] * g->input[2], segment->below,
-                lines, step, y);
+  const real *sample = image + segment->sample * THNN_convolutionImageSample(g);
+  tiles->source(&row, sample + plane * positions + depth * g->input[1] * g->input[2],
+                segment->below, lines, step, y);
 }
 
 #endif

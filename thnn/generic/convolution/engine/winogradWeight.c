@@ -319,8 +319,9 @@ static void packGradients(const WinogradWeightWorker *worker, const Segment *seg
   const int64_t positions = THNN_convolutionMapPositions(g), rowStep = g->dilation[1];
   const int64_t planes = minimum(g->outputPlanes - plane, vectorLanes());
   const int64_t inside = maximum(minimum(columns, width - segment->column), 0);
-  const real *map = worker->map + (segment->sample * g->outputPlanes + plane) * positions +
-                    (segment->depth * height + segment->row) * width + segment->column;
+  const real *map = worker->map + segment->sample * THNN_convolutionMapSample(g) +
+                    plane * positions + (segment->depth * height + segment->row) * width +
+                    segment->column;
   if (columns == width && rowStep == 1 &&
       segment->row + side <= height) { /* the rows are contiguous */
     THNN_(simd).products.pack(planes, side * columns, map, positions, worker->packed,
@@ -463,16 +464,17 @@ static void addTotals(const WinogradWeightWorker *worker, accreal scale, real *g
   }
 }
 
-/* The largest sum of squares of a plane's elements, among all planes of all samples; infinite if an
- * element is NaN. */
-static double largestSquare(int64_t planes, int64_t positions, const real *x, int threads)
+/* The largest sum of squares of a plane's elements, among all planes of all samples, which are
+ * `step` elements apart; infinite if an element is NaN. */
+static double largestSquare(int64_t samples, int64_t step, int64_t planes, int64_t positions,
+                            const real *x, int threads)
 {
   double largest = 0;
 #pragma omp parallel for num_threads(threads) schedule(static)                                     \
     reduction(max : largest) if (threads > 1)
-  for (int64_t plane = 0; plane < planes; plane++) {
-    const double square =
-        THNN_(simd).reduce.dot(positions, x + plane * positions, x + plane * positions);
+  for (int64_t i = 0; i < samples * planes; i++) {
+    const real *plane = x + i / planes * step + i % planes * positions;
+    const double square = THNN_(simd).reduce.dot(positions, plane, plane);
     if (!(square <= largest))
       largest = isnan(square) ? INFINITY : square;
   }
@@ -488,11 +490,11 @@ static bool staysFinite(const WinogradWeightWorker *worker, int threads)
   const THNNConvolution *g = &worker->g;
   const double samples = (double)g->batch;
   const double elements =
-      sqrt(samples * largestSquare(g->batch * g->inputPlanes, THNN_convolutionImagePositions(g),
-                                   worker->image, threads));
+      sqrt(samples * largestSquare(g->batch, THNN_convolutionImageSample(g), g->inputPlanes,
+                                   THNN_convolutionImagePositions(g), worker->image, threads));
   const double gradients =
-      sqrt(samples * largestSquare(g->batch * g->outputPlanes, THNN_convolutionMapPositions(g),
-                                   worker->map, threads));
+      sqrt(samples * largestSquare(g->batch, THNN_convolutionMapSample(g), g->outputPlanes,
+                                   THNN_convolutionMapPositions(g), worker->map, threads));
   const double most = -THNN_LOWEST / 100000;
   return elements < most && gradients < most && elements * gradients < most;
 }

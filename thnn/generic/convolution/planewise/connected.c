@@ -437,7 +437,7 @@ static void sumPlanes(const THNNState *state, const THNNPlaneJoins *joins, const
   const Side side = sideOf(joins, joins->transposed);
   const int64_t multiples = joins->multiplier > 0 && !joins->transposed ? joins->multiplier : 1;
   const THNNPlaneSet set = {.batch = joins->geometry.batch,
-                            .samplePlanes = side.planes,
+                            .sample = side.planes * side.height * side.width,
                             .planes = side.named / multiples,
                             .step = multiples,
                             .positions = side.height * side.width};

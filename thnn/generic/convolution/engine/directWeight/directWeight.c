@@ -113,7 +113,6 @@ bool THNN_(directWeight_runConvolution)(const AlgorithmPlan *plan, const Operand
   if (worker.gradBias)
     THNN_(directWeight_addBias)(&worker, of->scale);
   else if (of->gradBias)
-    THNN_(engine_addPlaneSums)(plan, geometry->outputPlanes, THNN_convolutionMapPositions(geometry),
-                               of->gradMap, of->scale, of->gradBias);
+    THNN_(engine_addMapSums)(plan, of);
   return true;
 }

@@ -136,10 +136,10 @@ typedef struct Meeting {
   TapGroup group[3];
   int64_t listed; /* groups of the box whose rows have been listed */
   /* What the box sees of the image: its padded copy, or the image itself. */
-  int64_t first[3], size[3]; /* image index that a plane begins with, and its size */
-  int64_t planeElements;
-  const real *scalars; /* the block's first image plane */
-  const real *factors; /* the transposed map */
+  int64_t first[3], size[3];             /* image index that a plane begins with, and its size */
+  int64_t planeElements, sampleElements; /* elements from a plane, or a sample, to the next */
+  const real *scalars;                   /* the block's first image plane */
+  const real *factors;                   /* the transposed map */
 } Meeting;
 
 static inline const THNNConvolution *geometryOf(const WeightWorker *worker)

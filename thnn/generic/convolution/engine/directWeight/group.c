@@ -34,7 +34,8 @@ static void transposeBox(const WeightWorker *worker, int64_t panelIndex, int64_t
   const int64_t positions = THNN_convolutionMapPositions(geometry);
   real *transposed = transposedBox(worker, panelIndex, place);
   for (int64_t sample = box.first[THNN_SAMPLE]; sample < box.end[THNN_SAMPLE]; sample++) {
-    const real *planes = worker->map + (sample * geometry->outputPlanes + panel.first) * positions;
+    const real *planes =
+        worker->map + sample * THNN_convolutionMapSample(geometry) + panel.first * positions;
     for (int64_t stretch = 0; stretch < box.stretches; stretch++) {
       panel.loops->pack(panel.planes, box.stretch,
                         planes + THNN_convolutionStretch(&plan->boxes, &box, stretch), positions,
@@ -93,14 +94,14 @@ void THNN_(directWeight_sumImage)(const WeightWorker *worker, const Task *task,
                                   const THNNConvolutionBox *box, int64_t place)
 {
   const THNNConvolution *geometry = geometryOf(worker);
-  const int64_t planes = geometry->inputPlanes;
+  const int64_t sample = THNN_convolutionImageSample(geometry);
   const int64_t positions = THNN_convolutionImagePositions(geometry);
   for (int64_t plane = task->block.planeFirst; plane < task->block.planeEnd; plane++) {
     double sum = 0;
     for (int64_t n = box->first[THNN_SAMPLE]; n < box->end[THNN_SAMPLE]; n++)
       for (int64_t stretch = 0; stretch < box->stretches; stretch++)
         sum += THNN_(simd).reduce.sum(
-            box->stretch, worker->image + (n * planes + plane) * positions +
+            box->stretch, worker->image + n * sample + plane * positions +
                               THNN_convolutionStretch(&worker->plan->boxes, box, stretch));
     boxSums(worker, place)[plane] = (real)sum;
   }

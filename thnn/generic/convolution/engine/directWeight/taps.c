@@ -107,7 +107,6 @@ int64_t THNN_(directWeight_listTerms)(const WeightWorker *worker, const Meeting 
   const int64_t height = box->end[THNN_HEIGHT] - box->first[THNN_HEIGHT];
   const int64_t width = box->end[THNN_WIDTH] - box->first[THNN_WIDTH];
   const int64_t samplePositions = (box->end[THNN_DEPTH] - box->first[THNN_DEPTH]) * height * width;
-  const int64_t sampleElements = correlation->geometry.inputPlanes * meeting->planeElements;
   const int64_t positions = (x->end - x->begin) / spread[2];
   const THNNOffsets step = {stride[2], spread[2] * lanes};
   int64_t first[3];
@@ -126,7 +125,7 @@ int64_t THNN_(directWeight_listTerms)(const WeightWorker *worker, const Meeting 
             (mapZ - box->first[THNN_DEPTH]) * height + mapY - box->first[THNN_HEIGHT];
         const int64_t position =
             n * samplePositions + mapLine * width + x->begin - box->first[THNN_WIDTH];
-        const THNNOffsets begin = {n * sampleElements + line * size[2] + first[2],
+        const THNNOffsets begin = {n * meeting->sampleElements + line * size[2] + first[2],
                                    position * lanes};
         listOffsets(positions, begin, step, worker->term + count);
         count += positions;

@@ -44,10 +44,13 @@ static Meeting meetingOf(const WeightWorker *worker, const Task *task,
       meeting.first[i] = paddedBoxFirst(geometry, box, i);
   }
   meeting.planeElements = meeting.size[0] * meeting.size[1] * meeting.size[2];
-  const int64_t samplePlanes = box->first[THNN_SAMPLE] * geometry->inputPlanes;
-  meeting.scalars = worker->image + samplePlanes * meeting.planeElements;
-  if (worker->padded)
+  if (worker->padded) {
+    meeting.sampleElements = geometry->inputPlanes * meeting.planeElements;
     meeting.scalars = worker->padded + place * paddedElements(plan, geometry);
+  } else {
+    meeting.sampleElements = THNN_convolutionImageSample(geometry);
+    meeting.scalars = worker->image + box->first[THNN_SAMPLE] * meeting.sampleElements;
+  }
   meeting.scalars += task->block.planeFirst * meeting.planeElements;
   return meeting;
 }
