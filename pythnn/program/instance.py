@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from .._calls.steps import StepCall, Steps
 from .._state import State
 from .._tensor import KINDS, Tensor, kind_of_dtype
 from ..graph.functions import functions
 from ..graph.operations import Call, Constant, Graph, Kernel, Operand, Operation, Table, View
 from ..nn.object.values import to_tensors
 from .results import check_out, taken_over
-from .steps import StepCall, Steps
 
 if TYPE_CHECKING:
     from .memory import Layout

@@ -33,7 +33,7 @@ class Steps:
             for place, (field, value) in enumerate(zip(fields, call.arguments, strict=True), first):
                 setattr(words[place], field, _converted(field, value))
             first += len(fields)
-        self._steps, self._words, self._count = steps, words, len(calls)
+        self.c, self._words, self._count = steps, words, len(calls)
         self._calls = calls
 
     def __len__(self) -> int:
@@ -41,12 +41,12 @@ class Steps:
 
     def run(self) -> None:
         """Makes all calls. Raises THNNError for the first that fails; the others are not made."""
-        if native.pythnn_runSteps(self._steps, self._count):
+        if native.pythnn_runSteps(self.c, self._count):
             raise last_error("Program")
 
     def run_one(self, index: int) -> None:
         """Makes one of the calls."""
-        if native.pythnn_runSteps(self._steps + index, 1):
+        if native.pythnn_runSteps(self.c + index, 1):
             raise last_error("Program")
 
 
