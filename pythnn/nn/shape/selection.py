@@ -238,6 +238,17 @@ class OneHot(_Rows, kernel=True):
     Input: indices from 1, or one number.
     """
 
+    def updateOutput(self, input: Any) -> Any:
+        output = self.result("output", self.dtype)
+        if type(input) is not Tensor or output.is_cuda or not input.size:
+            return super().updateOutput(input)
+        places = _places(self.typename(), input.numpy(), self.outputSize)
+        output.resize(*places.shape, self.outputSize)
+        rows = output.numpy()
+        np.equal(places[..., None], np.arange(self.outputSize), out=rows, casting="unsafe")
+        del rows  # or the next call would spare its memory
+        return output
+
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         if type(input) is not Tensor:
             return super().updateGradInput(input, gradOutput)
