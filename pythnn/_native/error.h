@@ -14,7 +14,8 @@ enum {
   PYTHNN_ERROR = 1,          /* TH's general handler */
   PYTHNN_ARGUMENT_ERROR = 2, /* TH's argument handler */
   PYTHNN_MEMORY_ERROR = 3,
-  PYTHNN_MISALIGNED = -1 /* no error: the array has to be copied */
+  PYTHNN_MISALIGNED = -1, /* no error: the array has to be copied */
+  PYTHNN_CHANGED = -2     /* no error: a call that was recorded cannot be made again */
 };
 
 /* The last error of the calling thread. Texts are empty where nothing is known. */

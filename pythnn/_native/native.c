@@ -217,6 +217,88 @@ void pythnn_disown(pythnn_Owned *owned)
   owned->content = NOTHING;
 }
 
+/* ---- Calls that are recorded ----------------------------------------------------------------- */
+
+static bool isAsSeen(const pythnn_Seen *seen)
+{
+  const THFloatTensor *tensor = seen->tensor; /* of any element type: their layouts are one */
+  const int nDimension = (int)seen->layout[0];
+  const size_t bytes = (size_t)nDimension * sizeof(int64_t);
+  const int64_t *size = seen->layout + 2;
+  return tensor->storage == seen->storage && tensor->nDimension == nDimension &&
+         tensor->storageOffset == seen->layout[1] && memcmp(tensor->size, size, bytes) == 0 &&
+         memcmp(tensor->stride, size + nDimension, bytes) == 0;
+}
+
+/* Whether the memory is an array's, or arrays look at it. */
+static bool isShared(const THFloatStorage *storage)
+{
+  if (!storage || !storage->data)
+    return false;
+  return storage->allocator != &THBlockAllocator || THBlock_count(storage->data) > 1;
+}
+
+/* Gives a tensor, and all that share its storage, a new one of the same size. */
+static void renew(const pythnn_Seen *of, pythnn_Recording *const *family, int familyCount)
+{
+  THFloatTensor *const first = of->tensor;
+  THFloatStorage *const old = first->storage;
+  THFloatStorage *const fresh = types[of->type]->newStorage(old->size);
+  for (int i = 0; i < familyCount; i++) {
+    pythnn_Seen *const end = family[i]->seen + family[i]->seenCount;
+    for (pythnn_Seen *seen = family[i]->seen; seen < end; seen++) {
+      THFloatTensor *const tensor = seen->tensor;
+      if (seen->storage != old)
+        continue;
+      seen->storage = fresh;
+      if (tensor->storage == old) { /* not yet by another recording */
+        types[of->type]->retainStorage(fresh);
+        tensor->storage = fresh;
+        types[of->type]->freeStorage(old);
+      }
+    }
+  }
+  types[of->type]->freeStorage(fresh);
+}
+
+static int renewResults(const pythnn_Recording *recording, pythnn_Recording *const *family,
+                        int familyCount)
+{
+  pythnn_Guard guard;
+  if (PYTHNN_PROTECT(guard))
+    for (int i = 0; i < recording->resultCount; i++) {
+      const pythnn_Seen *const result = recording->seen + recording->results[i];
+      if (isShared(((const THFloatTensor *)result->tensor)->storage))
+        renew(result, family, familyCount);
+    }
+  return pythnn_leave(&guard);
+}
+
+int pythnn_repeat(const pythnn_Recording *recording, pythnn_Recording *const *family,
+                  int familyCount)
+{
+  for (int i = 0; i < recording->seenCount; i++)
+    if (!isAsSeen(recording->seen + i))
+      return PYTHNN_CHANGED;
+  const int code = renewResults(recording, family, familyCount);
+  return code ? code : pythnn_runSteps(recording->steps, recording->stepCount);
+}
+
+int pythnn_moveStorage(void *storage, int references, void *data, size_t elementSize, void *object)
+{
+  THFloatStorage *const moved = storage; /* of any element type: their layouts are one */
+  if (moved->refcount != references || (uintptr_t)data % elementSize != 0)
+    return PYTHNN_CHANGED;
+  void *const before = moved->allocatorContext;
+  retainObject(object);
+  moved->data = data;
+  moved->allocatorContext = object;
+  releaseObject(before, NULL);
+  return PYTHNN_OK;
+}
+
+/* ---- Lifetimes ------------------------------------------------------------------------------- */
+
 void pythnn_keep(void *held, void *with)
 {
   (void)held, (void)with;

@@ -116,6 +116,39 @@ typedef struct pythnn_Prepared {
  * multiple of the element's size. */
 PYTHNN_API int pythnn_runPrepared(const pythnn_Prepared *prepared);
 
+/* ---- Calls that are recorded -----------------------------------------------------------------
+ *
+ * Steps on tensors of Python's, which are made again as long as the tensors are as they were. */
+
+/* A tensor as it was. */
+typedef struct pythnn_Seen {
+  void *tensor;
+  int type; /* of its elements, as for pythnn_ownTensor */
+  const void *storage;
+  const int64_t *layout; /* nDimension, where it begins in the storage, sizes, strides */
+} pythnn_Seen;
+
+typedef struct pythnn_Recording {
+  pythnn_Seen *seen;
+  int seenCount;
+  const int *results; /* places in `seen` of the tensors that get fresh memory before the calls
+                       * where arrays look at theirs */
+  int resultCount;
+  const pythnn_Step *steps;
+  int stepCount;
+} pythnn_Recording;
+
+/* Makes the calls, up to the first error, whose code it returns. PYTHNN_CHANGED, and no call, if a
+ * tensor is not as it was. Fresh memory goes to all tensors of `family` that share the old one; it
+ * has all recordings whose tensors may, this one too. */
+PYTHNN_API int pythnn_repeat(const pythnn_Recording *recording, pythnn_Recording *const *family,
+                             int familyCount);
+
+/* Makes a storage over one object's memory one over another's, of the same size; PYTHNN_CHANGED,
+ * and nothing is done, unless it has so many references, or if `data` is not aligned. */
+PYTHNN_API int pythnn_moveStorage(void *storage, int references, void *data, size_t elementSize,
+                                  void *object);
+
 /* ---- Lifetimes ------------------------------------------------------------------------------- */
 
 /* Does nothing: a destructor of `with` that has kept `held` until then. */

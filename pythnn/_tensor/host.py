@@ -16,6 +16,7 @@ from .._library import ffi
 from .._plain import MASKED, UNMASKED, is_masked, is_ndarray, plain
 from .arguments import ints, one_int, refused_array, shape_of, steps_in, wanted_kind
 from .kinds import DTYPE_NAMES, DTYPES, KINDS, Array, Kind, kind_of_dtype
+from .noting import current
 from .storage import (
     Storage,
     _storage_from,  # noqa: F401 (older pickles look for it here)
@@ -231,7 +232,12 @@ class Tensor(Closing):
     def _call(self, function: str, *arguments: Any) -> Any:
         """Calls a C function on this tensor."""
         c = self._open() if self._c is None else self._c
-        return KINDS[self._kind].functions[function](c, *arguments)
+        result = KINDS[self._kind].functions[function](c, *arguments)
+        if current.tape is not None:
+            tape = current.of_thread()
+            if tape is not None:
+                tape.note(self, function, arguments)
+        return result
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -311,6 +317,10 @@ class Tensor(Closing):
 
         It keeps the memory alive, whatever becomes of the tensor.
         """
+        if current.tape is not None:
+            tape = current.of_thread()
+            if tape is not None:
+                tape.refuse()
         c = self._open()
         return export(KINDS[self._kind], c.storage, c.storageOffset, self.shape, self.strides)
 
@@ -434,6 +444,10 @@ class Tensor(Closing):
         view = Tensor._of(kind.new_view(self._open()), kind)
         if function is not None:
             view._call(function, ffi.NULL, *arguments)
+        elif current.tape is not None:
+            tape = current.of_thread()
+            if tape is not None:
+                tape.meet(view)
         return view
 
     def _dimension(self, function: str, position: int, dim: int, extra: int = 0) -> int:

@@ -15,6 +15,7 @@ from ..object.text import tree
 from ..object.values import describe
 from ..table.shaping import SelectTable
 from .nngraph import FIELDS, graph_of_fields, to_fields
+from .repeating import OF_CALLS, repeats
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -23,9 +24,8 @@ __all__ = ["gModule"]
 
 LONGEST_LABEL = 60
 
-_STATE = ("_outputs", "_gradients")  # what backward needs of the calls before it
 
-
+@repeats
 @register
 class gModule(Container, kernel=True):
     """A graph of modules, as nngraph connects them.
@@ -48,22 +48,31 @@ class gModule(Container, kernel=True):
 
     # ---- Computing
 
-    def follow(self, input: Any, run: Callable[[int, Any], Any]) -> list[Any]:
-        """The output of each step, where `run` gives a module's for its index and its input."""
+    def follow(
+        self, input: Any, run: Callable[[int, Any], Any], known: Sequence[Any] = ()
+    ) -> list[Any]:
+        """The output of each step, where `run` gives a module's for its index and its input.
+
+        `known` are the outputs of the first steps, if they are there.
+        """
         graph: Graph = self.graph
         if graph.inputs > 1 and not (isinstance(input, list) and len(input) == graph.inputs):
             wanted = f"a table of {graph.inputs}"
             raise THNNArgumentError.expected(self.typename(), 1, "input", wanted, describe(input))
-        outputs: list[Any] = []
+        outputs: list[Any] = [*known]
         start = graph.start
-        for i, step in enumerate(graph.steps):
+        for i, step in enumerate(graph.steps[len(outputs) :], len(outputs)):
             value = input if i == start else _gathered(step, outputs)
             outputs.append(value if step.module is None else run(step.module, value))
         return outputs
 
     def updateOutput(self, input: Any) -> Any:
+        return self.go_on(input, ())
+
+    def go_on(self, input: Any, known: Sequence[Any]) -> Any:
+        """The output, where those of the first steps are known."""
         self.__dict__["_outputs"] = self.follow(
-            input, lambda index, value: self.ask(index, "updateOutput", value)
+            input, lambda index, value: self.ask(index, "updateOutput", value), known
         )
         self.__dict__["_gradients"] = None
         self.tensors.output = self.__dict__["_outputs"][-1]
@@ -132,7 +141,7 @@ class gModule(Container, kernel=True):
         return super().type(type, tensorCache)
 
     def _forget(self) -> None:
-        self.__dict__.update(dict.fromkeys(_STATE))
+        self.__dict__.update(dict.fromkeys(OF_CALLS))
 
     def _set_fields(self, fields: dict[str, Any]) -> None:
         modules = list(fields.get("modules") or [])
@@ -142,7 +151,7 @@ class gModule(Container, kernel=True):
 
     def _own_fields(self) -> dict[str, Any]:
         fields = super()._own_fields()
-        return {name: value for name, value in fields.items() if name not in _STATE}
+        return {name: value for name, value in fields.items() if name not in OF_CALLS}
 
     def _to_fields(self) -> dict[str, Any]:
         fields = self._own_fields()

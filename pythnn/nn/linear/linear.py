@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import thnn
 from ..._errors import THNNArgumentError
 from ..._tensor import Tensor
 from ..object.initial import draw
@@ -60,14 +59,15 @@ class Linear(Module, kernel=True):
 
     def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
         gradInput = self.result("gradInput", input)
-        thnn.Linear_updateGradInput(None, input, gradOutput, gradInput, self.tensors.weight)
+        weight = self.tensors.weight
+        self._kernel("Linear_updateGradInput", None, input, gradOutput, gradInput, weight)
         return gradInput
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         own = self.tensors
-        thnn.Linear_accGradParameters(
-            None, input, gradOutput, None, own.weight, own.bias, own.gradWeight, own.gradBias,
-            None, scale,
+        self._kernel(
+            "Linear_accGradParameters", None, input, gradOutput, None, own.weight, own.bias,
+            own.gradWeight, own.gradBias, None, scale,
         )  # fmt: skip
 
     def __repr__(self) -> str:
