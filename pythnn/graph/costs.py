@@ -20,6 +20,8 @@ Shape = tuple[int, ...]
 
 _PLACES = {
     "Linear": ("output", 1),
+    "Linear_updateGradInput": ("gradInput", 1),
+    "SeqLSTM": ("gates", 1),
     "SpatialConvolutionJoined": ("output", 3),
     "SpatialConvolutionLocal": ("output", 4),
     "SpatialConvolutionMM": ("output", 3),

@@ -148,6 +148,34 @@ def _transposed(lowering: Lowering, module: Any, x: Any) -> Any:
     return lowering.copied(module.exchanged(x, module.permutations))
 
 
+@lowers(nn.SeqLSTM)
+def _lstm(lowering: Lowering, module: Any, x: Any) -> Any:
+    weight, bias = module.field("weight"), module.field("bias")
+    is_plain = isinstance(x, Tensor) and x.dtype == weight.dtype and x.ndim in (2, 3)
+    if not is_plain or not module.starts_from_zeros():
+        return called(lowering, module, x)
+    inputs, units = x.shape[-1], weight.shape[1] // 4
+    if weight.shape[0] != inputs + units:
+        return called(lowering, module, x)  # which refuses the input
+    x = x if x.is_contiguous else lowering.copied(x)
+    steps, batch = x.shape[0], 1 if x.ndim == 2 else x.shape[1]
+    gates, *states = (
+        Tensor.empty(*shape, dtype=x.dtype)
+        for shape in ((steps, batch, 4 * units), *[(steps + 1, batch, units)] * 2)
+    )
+    rows = gates.view(steps * batch, 4 * units)
+    for made in (gates, *states):
+        lowering.view(made)
+    of_input, fed_back = weight.narrow(0, 0, inputs), weight.narrow(0, inputs, units)
+    products = None, rows, x.view(steps * batch, inputs), rows, of_input
+    lowering.kernel("Linear_updateGradInput", *products)
+    for state in states:
+        lowering.on_tensor("zero", state.select(0, 0))
+    lowering.kernel("SeqLSTM_updateOutput", None, gates, fed_back, bias, None, *states)
+    output = states[0].narrow(0, 1, steps)
+    return output.select(1, 0) if x.ndim == 2 else output
+
+
 @lowers(nn.SpatialFractionalMaxPooling, nn.VolumetricFractionalMaxPooling)
 def _fractional(lowering: Lowering, module: Any, x: Any) -> Any:
     output = called(lowering, module, x)

@@ -292,6 +292,15 @@ class SeqLSTM(_Sequence, kernel=True):
         self.tensors.output = self._formed("output", output, input)
         return self.tensors.output
 
+    def starts_from_zeros(self) -> bool:
+        """Whether each call is about the input alone, time first, of which nothing is padding."""
+        others = ("weightO", "userPrevOutput", "userPrevCell")
+        return (
+            all(self.field(name) is None for name in others)
+            and not (self._is_batch_first() or self.maskzero or self._remembers())
+            and self.field("zeroMask") in (None, False)
+        )
+
     def _project(self, gates: Any, states: Any, cells: Any, mask: Any) -> None:
         """Computes step after step, with projected outputs."""
         fed_back, projection = self._weights()[1].array(), self.tensors.weightO.array()

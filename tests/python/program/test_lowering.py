@@ -49,6 +49,8 @@ AS_FUNCTIONS = [
     (nn.Parallel(2, 1, nn.Linear(4, 2), nn.Linear(4, 2)), real((3, 2, 4))),
     (nn.PixelShuffle(2), real((2, 8, 3, 2))),
     (nn.RReLU(), real((3, 4))),
+    (nn.SeqLSTM(4, 3), real((5, 2, 4))),
+    (nn.SeqLSTM(4, 3), real((5, 4))),
     (nn.SoftMin(), real((3, 4))),
     (nn.SoftSign(), real((3, 4))),
     (nn.SpatialUpSamplingBilinear(2), real((2, 3, 4, 4))),
@@ -70,6 +72,33 @@ def test_layers_are_functions(layer: Any, x: Any, strided: bool) -> None:
     program = pythnn.compile(model, x, fuse=False)
     check_same(program(x), forward(model, x), False)
     check_same(pythnn.compile(model, x)(x), forward(model, x), True)
+
+
+def user_state(layer: Any) -> Any:
+    layer.userPrevOutput = real((2, 3))
+    return layer
+
+
+SEQUENCES = {
+    "a state that stays": lambda: nn.SeqLSTM(4, 3).remember(),
+    "the user's state": lambda: user_state(nn.SeqLSTM(4, 3)),
+    "padding": lambda: nn.SeqLSTM(4, 3).maskZero(),
+    "a mask": lambda: nn.SeqLSTM(4, 3).setZeroMask(np.eye(5, 2)),
+    "the batch first": lambda: setattr(layer := nn.SeqLSTM(4, 3), "batchfirst", True) or layer,
+    "a projection": lambda: nn.SeqLSTMP(4, 3, 2),
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_sequences_with_settings(name: str) -> None:
+    model = SEQUENCES[name]()
+    model.evaluate()
+    x = real((2, 2, 4) if name == "the batch first" else (5, 2, 4))
+    x[2:, 1] = 0
+    program = pythnn.compile(model, x)
+    for _ in range(2):
+        wanted = model.clone().forget().forward(x)
+        np.testing.assert_array_equal(program(x), wanted)
 
 
 def is_batch(x: Any) -> bool:
