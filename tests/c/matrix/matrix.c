@@ -198,6 +198,30 @@ static bool keepsGaps(const Product *p, const real *c)
   return true;
 }
 
+/* How often products were computed with a packed before, usually and reproducibly. */
+static int metKept[2][ALL_PATHS];
+
+/* Whether packing a first gives the bits of `wanted`, where a is packed at all. */
+static bool isSameKept(THNNState *state, const Product *p, const real *before, const real *wanted)
+{
+  const int64_t elements =
+      THNN_(panelProducts_keptPanels)(state, p->m, p->n, p->k, p->a.transposed);
+  if (elements == 0 || p->b.transposed || p->alpha != 1 || (p->beta != 0 && p->beta != 1))
+    return true;
+  const int64_t results = elementsOf(p->m, p->n, p->leading);
+  const THNNRoom room = roomFor(p, MULTIPLY_INTO, state);
+  real *c = copyOf(before, results), *kept = newVector(elements);
+  THNN_(panelProducts_keepPanels)(state, p->m, p->k, p->a, kept);
+  THNN_(panelProducts_multiplyKept)
+  (state, p->m, p->n, p->k, kept, p->b, p->beta == 1, c, p->leading, room);
+  const bool same = memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
+  metKept[THNN_State_reproducible(state)][p->paths]++;
+  free(c);
+  free(kept);
+  free(room.data);
+  return same;
+}
+
 /* Runs a product whose sizes, factors and leading dimension are set. */
 static void testProduct(THNNState *state, Product p, Function function)
 {
@@ -217,8 +241,11 @@ static void testProduct(THNNState *state, Product p, Function function)
         printProduct(&p, function, "wrong result");
       if (!keepsGaps(&p, c))
         printProduct(&p, function, "writes between columns");
-      continue;
     }
+    if (function == MULTIPLY_INTO && !isSameKept(state, &p, before, first))
+      printProduct(&p, function, "another result with a packed before");
+    if (c == first)
+      continue;
     if (memcmp(first, c, (size_t)elements * sizeof(real)) != 0)
       printProduct(&p, function, "another result with more threads");
     free(c);
@@ -521,6 +548,8 @@ int main(void)
   testMultiplyEach(state, 300);
   testAffine(state, 1000);
   testRows(state);
+  CHECK(metKept[0][PANELS] > 0 && metKept[0][IN_PLACE] == 0 && metKept[0][GEMM] == 0);
+  CHECK(metKept[1][GEMM] > 0 || !THNN_simdReproduces());
   THNN_State_free(state);
   return checkResult();
 }

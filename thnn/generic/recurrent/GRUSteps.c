@@ -8,7 +8,7 @@
  * first. */
 #include "generic/template.h"
 #include "geometry/cell.h"
-#include "generic/shared/matrix.h"
+#include "generic/recurrent/stepProducts.h"
 
 enum {
   GATES = 3,
@@ -38,10 +38,10 @@ void THNN_(GRUSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
   THNNBuffer *states = THNN_planInOut(&plan, output, 6);
   THNNBuffer *stored = THNN_planOut(&plan, storage, 7, 3, storageSize);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
-  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, true, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  StepProducts products = stepProducts(&plan, state, &sizes, width, units, false);
   THNN_planAcquire(&plan);
 
+  takeWeight(&products, matrix->data);
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
   for (int64_t step = 0; step < sizes.steps; step++) {
     const THNNStep at = THNN_stepAt(&sizes, step, reverse);
@@ -49,8 +49,7 @@ void THNN_(GRUSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
     const real *before = (const real *)states->data + at.before * batch * units;
     real *after = (real *)states->data + at.after * batch * units;
     real *store = (real *)stored->data + at.step * batch * STORED * units;
-    THNN_(matrix_affine)(state, batch, width, units, before, units, matrix->data, NULL,
-                         recurrent->data, width, THNN_roomIn(room, scratch));
+    multiplyStep(&products, before, NULL, false, recurrent->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       const GateRows rows = {in + i * width, (const real *)recurrent->data + i * width,
@@ -82,10 +81,10 @@ void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTens
   THNNBuffer *toInput = THNN_planOut(&plan, gradInInput, 5, 3, gateSize);
   THNNBuffer *toHidden = THNN_planOut(&plan, gradInHidden, 6, 3, gateSize);
   THNNBuffer *carried = THNN_planInOut(&plan, gradState, 7);
-  const THNNRoom room = THNN_(matrix_room)(state, units, batch, width, false, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  StepProducts products = stepProducts(&plan, state, &sizes, units, width, true);
   THNN_planAcquire(&plan);
 
+  takeWeight(&products, matrix->data);
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
   for (int64_t step = sizes.steps; step-- > 0;) {
     const THNNStep at = THNN_stepAt(&sizes, step, reverse);
@@ -103,9 +102,7 @@ void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTens
     }
     /* So far the gradient of the state before this step has what passes the products by; this adds
      * what comes through them, U^T gradHidden. */
-    const Matrix w = {matrix->data, units, false}, g = {gradHidden, width, false};
-    THNN_(matrix_multiply)(state, units, batch, width, 1, w, g, 1, carried->data,
-                           THNN_roomIn(room, scratch));
+    multiplyStep(&products, gradHidden, NULL, true, carried->data);
   }
   THNN_planRelease(&plan);
 }

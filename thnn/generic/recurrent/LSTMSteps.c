@@ -8,12 +8,12 @@
  *
  * The gradients are those of LSTMFused.c, from the last step to the first.
  *
- * A weight whose columns are dense, such as the transpose of another, is multiplied as it lies: the
- * product then reads it in place, step by step. */
+ * A weight whose columns are dense, such as the transpose of another, is multiplied as it lies:
+ * products with few samples then read it in place, step by step. */
 #include "generic/template.h"
 #include "geometry/cell.h"
 #include "generic/recurrent/lstm.h"
-#include "generic/shared/matrix.h"
+#include "generic/recurrent/stepProducts.h"
 
 /* Whether the columns of a weight are dense, and its rows are not. */
 static bool hasDenseColumns(const THTensor *weight)
@@ -45,22 +45,16 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
   THNNBuffer *states = THNN_planInOut(&plan, output, 6);
   THNNBuffer *memory = THNN_planInOut(&plan, cells, 7);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
-  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, !along, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  StepProducts products = stepProducts(&plan, state, &sizes, width, units, along);
   THNN_planAcquire(&plan);
 
+  takeWeight(&products, matrix->data);
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
   for (int64_t step = 0; step < sizes.steps; step++) {
     const THNNStep at = THNN_stepAt(&sizes, step, reverse);
     real *gate = (real *)all->data + at.step * batch * width;
     const int64_t before = at.before * batch * units, after = at.after * batch * units;
-    const real *hidden = (const real *)states->data + before;
-    if (along)
-      THNN_(matrix_affineTransposed)(state, batch, width, units, hidden, matrix->data, NULL,
-                                     recurrent->data, THNN_roomIn(room, scratch));
-    else
-      THNN_(matrix_affine)(state, batch, width, units, hidden, units, matrix->data, NULL,
-                           recurrent->data, width, THNN_roomIn(room, scratch));
+    multiplyStep(&products, (const real *)states->data + before, NULL, false, recurrent->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
@@ -96,10 +90,10 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
   THNNBuffer *to = THNN_planOutLike(&plan, gradGates, 6, gates);
   THNNBuffer *carried = THNN_planInOut(&plan, gradState, 7);
   THNNBuffer *carriedCell = THNN_planInOut(&plan, gradCell, 8);
-  const THNNRoom room = THNN_(matrix_room)(state, units, batch, width, false, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  StepProducts products = stepProducts(&plan, state, &sizes, units, width, true);
   THNN_planAcquire(&plan);
 
+  takeWeight(&products, matrix->data);
   const int threads =
       THNN_threads(state, batch, (double)batch * (double)units * LSTM_BACKWARD_COST);
   for (int64_t step = sizes.steps; step-- > 0;) {
@@ -118,9 +112,7 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
       THNN_(simd).recurrent.lstmBackward(units, LSTM_ORDER, gate + i * width, &gradients,
                                          gradGate + i * width, cell);
     }
-    const Matrix w = {matrix->data, units, false}, g = {gradGate, width, false};
-    THNN_(matrix_multiply)(state, units, batch, width, 1, w, g, 0, carried->data,
-                           THNN_roomIn(room, scratch));
+    multiplyStep(&products, gradGate, NULL, false, carried->data);
   }
   THNN_planRelease(&plan);
 }

@@ -9,7 +9,7 @@
  *   gradInput = f' (gradState + gradOutput),  gradState = gradInput U */
 #include "generic/template.h"
 #include "geometry/cell.h"
-#include "generic/shared/matrix.h"
+#include "generic/recurrent/stepProducts.h"
 
 enum {
   GATES = 1,
@@ -33,10 +33,10 @@ void THNN_(RNNSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 3);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 4) : NULL;
   THNNBuffer *states = THNN_planInOut(&plan, output, 5);
-  const THNNRoom room = THNN_(matrix_room)(state, units, batch, units, true, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  StepProducts products = stepProducts(&plan, state, &sizes, units, units, false);
   THNN_planAcquire(&plan);
 
+  takeWeight(&products, matrix->data);
   const Map tanhOf = simdFor(state)->elementary.tanh;
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
   for (int64_t step = 0; step < sizes.steps; step++) {
@@ -44,8 +44,7 @@ void THNN_(RNNSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
     const real *in = (const real *)all->data + at.step * batch * units;
     const real *before = (const real *)states->data + at.before * batch * units;
     real *after = (real *)states->data + at.after * batch * units;
-    THNN_(matrix_affine)(state, batch, units, units, before, units, matrix->data,
-                         start ? start->data : NULL, after, units, THNN_roomIn(room, scratch));
+    multiplyStep(&products, before, start ? start->data : NULL, false, after);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       real *row = after + i * units;
@@ -75,10 +74,10 @@ void THNN_(RNNSteps_updateGradInput)(THNNState *state, THTensor *output, THTenso
   THNNBuffer *from = gradOutput ? THNN_planIn(&plan, gradOutput, 4) : NULL;
   THNNBuffer *to = THNN_planOut(&plan, gradInput, 5, 3, inputSize);
   THNNBuffer *carried = THNN_planInOut(&plan, gradState, 6);
-  const THNNRoom room = THNN_(matrix_room)(state, units, batch, units, false, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  StepProducts products = stepProducts(&plan, state, &sizes, units, units, true);
   THNN_planAcquire(&plan);
 
+  takeWeight(&products, matrix->data);
   const real zero = 0;
   const Map2 slope =
       rectify ? THNN_(simd).pointwise.thresholdBackward : THNN_(simd).activation.tanhBackward;
@@ -95,9 +94,7 @@ void THNN_(RNNSteps_updateGradInput)(THNNState *state, THTensor *output, THTenso
         THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
       slope(units, after + i * units, row, &zero, gradient + i * units);
     }
-    const Matrix w = {matrix->data, units, false}, g = {gradient, units, false};
-    THNN_(matrix_multiply)(state, units, batch, units, 1, w, g, 0, carried->data,
-                           THNN_roomIn(room, scratch));
+    multiplyStep(&products, gradient, NULL, false, carried->data);
   }
   THNN_planRelease(&plan);
 }

@@ -13,6 +13,7 @@
 #include "geometry/cell.h"
 #include "generic/recurrent/fedBack.h"
 #include "generic/recurrent/lstm.h"
+#include "generic/recurrent/stepProducts.h"
 
 static const LstmOrder CELL_LAST = {.input = 0, .forget = 1, .output = 2, .cell = 3};
 
@@ -37,16 +38,15 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
   THNNBuffer *states = THNN_planInOut(&plan, output, 6);
   THNNBuffer *memory = THNN_planInOut(&plan, cells, 7);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
-  const THNNRoom room = THNN_(matrix_room)(state, width, batch, units, false, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  StepProducts products = stepProducts(&plan, state, &sizes, width, units, true);
   THNN_planAcquire(&plan);
 
+  takeWeight(&products, matrix->data);
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
   for (int64_t step = 0; step < sizes.steps; step++) {
     real *gate = (real *)all->data + step * batch * width;
     const int64_t before = step * batch * units, after = before + batch * units;
-    THNN_(matrix_affineTransposed)(state, batch, width, units, (real *)states->data + before,
-                                   matrix->data, NULL, recurrent->data, THNN_roomIn(room, scratch));
+    multiplyStep(&products, (const real *)states->data + before, NULL, false, recurrent->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,

@@ -104,6 +104,18 @@ int64_t THNN_(panelProducts_packedElements)(int64_t m, int64_t n, int64_t k, int
 void THNN_(panelProducts_keep)(int64_t n, int64_t k, Matrix b, real *packed);
 int64_t THNN_(panelProducts_keptElements)(int64_t n, int64_t k);
 
+/* For products of one matrix a with many matrices b. The first function says how many elements
+ * packing takes, or 0 if multiplyInto does not pack a; the second packs all of a; the third computes
+ * c = a * b, or adds that to c, and packs b after a. It has the bits of multiplyInto and takes the
+ * same room. */
+int64_t THNN_(panelProducts_keptPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                        bool aTransposed);
+void THNN_(panelProducts_keepPanels)(const THNNState *state, int64_t m, int64_t k, Matrix a,
+                                     real *packed);
+void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                       real *kept, Matrix b, bool adds, real *c, int64_t leading,
+                                       THNNRoom room);
+
 /* Whether x * w^T, with few rows of x, is computed by the loops of simd/kernels/dots.c: gemm would
  * spend too much of its time on packing w. */
 bool THNN_(matrix_prefersDots)(const THNNState *state, int64_t rows, int64_t columns,

@@ -71,6 +71,13 @@ static void packPanels(const Product *p, const OperandBlock *block, int64_t firs
   }
 }
 
+/* The index of a block's panels in all of packed a. Blocks of terms follow each other, and in each
+ * of them the panels of all rows. */
+static int64_t panelsBefore(const Product *p, const OperandBlock *block)
+{
+  return block->term * roundUp(p->m, THNN_(simd).panels.columns) + block->row * block->terms;
+}
+
 /* Packs the columns of a block of b, times alpha, so that tiles of any shape only add sums of
  * products to c. If they multiplied by alpha there, tiles of some shapes would round once and
  * others twice. */
@@ -131,7 +138,7 @@ static int64_t wholePanels(const OperandBlock *block)
  * columns. */
 static bool packsOnTheWay(const Product *p, int64_t columns)
 {
-  return !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
+  return !p->panels && !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
 }
 
 /* A part of the result: rows [firstRow, endRow) and columns [first, end). */
@@ -193,9 +200,10 @@ static void fetchLater(const Product *p, const LaterBlock *later, int64_t step, 
   panels->aheadStride = p->a.leading;
 }
 
-/* Computes a block. `all` says what it adds to and what it fetches ahead. */
+/* Computes a block. `all` says what it adds to and what it fetches ahead. Panels are packed in
+ * `packed`, or the first tile packs them there, if `packs` is not NULL. */
 static void multiplyBlock(const Product *p, const OperandBlock *block, const Panels *all,
-                          bool packs, real *packed, const real *scalars)
+                          const real *packed, real *packs, const real *scalars)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
   const int64_t inPlace = readsInPlace(p) ? wholePanels(block) : 0;
@@ -216,7 +224,7 @@ static void multiplyBlock(const Product *p, const OperandBlock *block, const Pan
   if (packs) {
     panels.source = panels.panel;
     panels.sourceStride = p->a.leading;
-    panels.packed = packed;
+    panels.packed = packs;
   }
   panels.panel = packed;
   panels.stride = loops->columns;
@@ -302,7 +310,7 @@ static void addPanels(const Product *all, int64_t index, const OperandBlock *mos
   Product one = *all;
   one.a.data += index * all->aNext;
   one.b.data += index * all->bNext;
-  real *packed = packing->panels, *scalars = packing->scalars;
+  real *const own = packing->panels, *scalars = packing->scalars;
   OperandBlock block = {.row = row, .height = height};
   const int64_t first = part->first, end = part->end;
   const int64_t steps = divideUp(end - first, most->width);
@@ -311,7 +319,9 @@ static void addPanels(const Product *all, int64_t index, const OperandBlock *mos
     block.terms = minimum(most->terms, one.k - block.term);
     const LaterBlock later = laterBlock(all, most, part, &block, index);
     const int64_t whole = onTheWay || readsInPlace(&one) ? wholePanels(&block) : 0;
-    packPanels(&one, &block, whole, packed + (onTheWay ? whole * block.terms : 0));
+    const real *packed = one.panels ? one.panels + panelsBefore(&one, &block) : own;
+    if (!one.panels)
+      packPanels(&one, &block, whole, own + (onTheWay ? whole * block.terms : 0));
     for (block.column = first; block.column < end; block.column += most->width) {
       block.width = minimum(most->width, end - block.column);
       if (one.scalars)
@@ -322,7 +332,7 @@ static void addPanels(const Product *all, int64_t index, const OperandBlock *mos
         addSums(&one, &block, scalars);
       Panels panels = {.add = one.add || block.term > 0};
       fetchLater(&one, &later, (block.column - first) / most->width, steps, &panels);
-      multiplyBlock(&one, &block, &panels, onTheWay && block.column == first, packed,
+      multiplyBlock(&one, &block, &panels, packed, onTheWay && block.column == first ? own : NULL,
                     one.scalars ? one.scalars + scalarsBefore(&one, &block) : scalars);
       if (block.term + block.terms >= one.k)
         finishBlock(&one, &block);
@@ -361,11 +371,17 @@ bool THNN_(panelProducts_win)(const Product *p)
   return hasProducts(p, p->b.transposed ? loops->leastAcross : loops->leastProducts);
 }
 
-/* The number of steps in a result, along its rows or its columns. It can be cut between steps. */
-static int64_t stepCount(const Product *p, bool rows)
+/* The size of the steps in a result, along its rows or its columns, and their number. It can be cut
+ * between steps; with packed panels, these are not cut. */
+static int64_t stepLength(const Product *p, bool rows)
 {
   const SimdPanels *loops = &THNN_(simd).panels;
-  return rows ? divideUp(p->m, vectorLanes()) : divideUp(p->n, loops->step);
+  return !rows ? loops->step : p->panels ? loops->columns : vectorLanes();
+}
+
+static int64_t stepCount(const Product *p, bool rows)
+{
+  return divideUp(rows ? p->m : p->n, stepLength(p, rows));
 }
 
 /* Computes one of the pieces that a result is cut into. No element depends on where the cuts
@@ -373,8 +389,7 @@ static int64_t stepCount(const Product *p, bool rows)
 static void multiplyPiece(const Product *p, bool rows, int64_t piece, int64_t pieces,
                           const Packing *packing)
 {
-  const int64_t step = rows ? vectorLanes() : THNN_(simd).panels.step;
-  const int64_t steps = stepCount(p, rows);
+  const int64_t step = stepLength(p, rows), steps = stepCount(p, rows);
   const int64_t first = steps * piece / pieces * step;
   const int64_t end = minimum(steps * (piece + 1) / pieces * step, rows ? p->m : p->n);
   const Part part = {.firstRow = rows ? first : 0,
@@ -412,20 +427,30 @@ static bool leavesNear(const Product *p, int64_t count)
   return !readsInPlace(p) && (double)p->m * (double)p->k * (double)count > (double)panelElements();
 }
 
-void THNN_(panelProducts_multiply)(const Product *all, THNNRoom room)
+/* Computes a product whose result threads share. They first pack all of b into `scalars`, unless that
+ * is NULL. */
+static void multiplyShared(const Product *p, real *scalars, THNNRoom room)
 {
-  Product product = *all;
-  product.fetches = leavesNear(all, all->count);
-  const Product *p = &product;
   const bool rows = sharesRows(p);
   const int64_t pieces = minimum(room.threads, stepCount(p, rows));
 #pragma omp parallel num_threads((int)pieces) if (pieces > 1)
   {
     const Packing packing = packingIn(p, room);
+    if (scalars)
+#pragma omp for schedule(static)
+      for (int64_t column = 0; column < p->n; column += THNN_(simd).panels.step)
+        packColumns(p, column, scalars);
 #pragma omp for schedule(static) nowait
     for (int64_t i = 0; i < pieces; i++)
       multiplyPiece(p, rows, i, pieces, &packing);
   }
+}
+
+void THNN_(panelProducts_multiply)(const Product *all, THNNRoom room)
+{
+  Product product = *all;
+  product.fetches = leavesNear(all, all->count);
+  multiplyShared(&product, NULL, room);
 }
 
 THNNRoom THNN_(panelProducts_room)(const THNNState *state, const Product *p)
@@ -518,4 +543,58 @@ void THNN_(panelProducts_keep)(int64_t n, int64_t k, Matrix b, real *packed)
   product.a.transposed = false;
   for (int64_t column = 0; column < n; column += THNN_(simd).panels.step)
     packColumns(&product, column, packed);
+}
+
+/* ---- Products with one a, packed once -------------------------------------------------------- */
+
+/* The elements of all of a, packed. */
+static int64_t panelElementsOf(int64_t m, int64_t k)
+{
+  return roundUp(m, THNN_(simd).panels.columns) * k;
+}
+
+int64_t THNN_(panelProducts_keptPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                        bool aTransposed)
+{
+  THNN_REPRODUCIBLY_GET(state, panelProducts_keptPanels, (state, m, n, k, aTransposed))
+  const Product product = shapeOf(m, n, k, aTransposed, false);
+  /* matrix_affine prefers dots to these loops only where BLAS is not used. */
+  const bool dots = !THNN_USES_BLAS && aTransposed && THNN_(matrix_prefersDots)(state, n, m, k);
+  const bool packs =
+      k > 1 && !dots && THNN_(panelProducts_win)(&product) && !readsInPlace(&product);
+  return packs ? panelElementsOf(m, k) + THNN_(panelProducts_keptElements)(n, k) : 0;
+}
+
+void THNN_(panelProducts_keepPanels)(const THNNState *state, int64_t m, int64_t k, Matrix a,
+                                     real *packed)
+{
+  THNN_REPRODUCIBLY(state, panelProducts_keepPanels, (state, m, k, a, packed))
+  const int64_t panel = THNN_(simd).panels.columns, panels = divideUp(m, panel);
+  const int64_t terms = evenBlock(k, PANEL_TERMS, 1);
+  Product product = shapeOf(m, 1, k, a.transposed, false);
+  product.a = a;
+  const int threads = THNN_threads(state, panels, (double)m * (double)k);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < panels; i++)
+    for (int64_t term = 0; term < k; term += terms) {
+      const OperandBlock block = {.row = i * panel,
+                                  .height = minimum(panel, m - i * panel),
+                                  .term = term,
+                                  .terms = minimum(terms, k - term)};
+      packPanels(&product, &block, 0, packed + panelsBefore(&product, &block));
+    }
+}
+
+void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                       real *kept, Matrix b, bool adds, real *c, int64_t leading,
+                                       THNNRoom room)
+{
+  THNN_REPRODUCIBLY(state, panelProducts_multiplyKept,
+                    (state, m, n, k, kept, b, adds, c, leading, room))
+  const Matrix a = {kept, THNN_(simd).panels.columns, true};
+  Product product = productOf(m, n, k, 1, a, b, c, leading);
+  product.panels = kept;
+  product.scalars = kept + panelElementsOf(m, k);
+  product.add = adds;
+  multiplyShared(&product, kept + panelElementsOf(m, k), room);
 }

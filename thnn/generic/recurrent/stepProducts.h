@@ -1,0 +1,78 @@
+/* The products of the steps of a recurrent layer with one weight. Where products pack it, it is
+ * packed once for all steps. */
+#ifndef THNN_STEP_PRODUCTS_H
+#define THNN_STEP_PRODUCTS_H
+
+#include "generic/template.h"
+#include "geometry/cell.h"
+#include "generic/shared/matrix.h"
+
+/* y = start + w x for each of `batch` samples: w has `rows` rows and `columns` columns. The weight
+ * is stored row by row, or if it is `along`, column by column. */
+typedef struct StepProducts {
+  THNNState *state;
+  int64_t batch, rows, columns;
+  bool along;
+  const real *weight;
+  THNNRoom room;
+  THNNBuffer *packed, *scratch; /* NULL: not needed */
+} StepProducts;
+
+/* With fewer steps, packing by itself takes longer than it saves. */
+enum { LEAST_PACKED_STEPS = 3 };
+
+/* Declares the products of all steps. */
+static inline StepProducts stepProducts(THNNPlan *plan, THNNState *state, const THNNSteps *sizes,
+                                        int64_t rows, int64_t columns, bool along)
+{
+  StepProducts products = {
+      .state = state,
+      .batch = sizes->batch,
+      .rows = rows,
+      .columns = columns,
+      .along = along,
+      .room = THNN_(matrix_room)(state, rows, sizes->batch, columns, !along, false)};
+  const int64_t elements =
+      sizes->steps < LEAST_PACKED_STEPS
+          ? 0
+          : THNN_(panelProducts_keptPanels)(state, rows, sizes->batch, columns, !along);
+  if (elements > 0)
+    products.packed = THNN_planScratch(plan, (size_t)elements * sizeof(real));
+  products.scratch = THNN_planRoom(plan, products.room);
+  return products;
+}
+
+/* Takes the weight, once the plan has memory. */
+static inline void takeWeight(StepProducts *products, const real *weight)
+{
+  products->weight = weight;
+  if (!products->packed)
+    return;
+  const bool along = products->along;
+  const Matrix w = {weight, along ? products->rows : products->columns, !along};
+  THNN_(panelProducts_keepPanels)
+  (products->state, products->rows, products->columns, w, products->packed->data);
+}
+
+/* y = start + w x, or y += w x; `start` may be NULL. */
+static inline void multiplyStep(const StepProducts *of, const real *x, const real *start, bool adds,
+                                real *y)
+{
+  const THNNRoom room = THNN_roomIn(of->room, of->scratch);
+  const int64_t rows = of->rows, columns = of->columns;
+  const Matrix samples = {x, columns, false}, w = {of->weight, rows, false};
+  if (!of->packed && !of->along && !adds) {
+    THNN_(matrix_affine)(of->state, of->batch, rows, columns, x, columns, of->weight, start, y,
+                         rows, room);
+    return;
+  }
+  if (start)
+    THNN_(matrix_repeatRow)(of->state, of->batch, rows, start, y, rows);
+  if (of->packed)
+    THNN_(panelProducts_multiplyKept)
+  (of->state, rows, of->batch, columns, of->packed->data, samples, adds || start, y, rows, room);
+  else THNN_(matrix_multiply)(of->state, rows, of->batch, columns, 1, w, samples, adds || start, y,
+                              room);
+}
+
+#endif
