@@ -248,10 +248,10 @@ static void copyPlanes(const ProductsWork *work, const Planes *planes, int64_t s
                        const real *bias, Finish finish)
 {
   const int64_t positions = work->positions;
-  const int threads = work->own.copyThreads;
   if (planes->together == planes->apart)
     return;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+#pragma omp parallel for num_threads(work->own.copyThreads)                                        \
+    schedule(static) if (work->own.copyThreads > 1)
   for (int64_t plane = 0; plane < planes->count; plane++)
     for (int64_t sample = 0; sample < samples; sample++) {
       real *apart = planes->apart + sample * planes->sample + plane * planes->size;
