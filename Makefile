@@ -70,6 +70,7 @@ test: build
 test-all: test accuracy
 	.ci/aarch64
 	.ci/wheels
+	.ci/emulated
 	.ci/threads
 	CUDA_ARCHITECTURES=all .ci/cuda
 	PYTHNN_TWICE=1 .ci/check_wheel

@@ -366,7 +366,8 @@ def test_what_is_kept_is_made_again_for_other_settings() -> None:
         np.testing.assert_allclose(first, wanted, rtol=0, atol=1e-3)
         np.testing.assert_array_equal(_convolved(state, x, weight), first)
         found.add(first.tobytes())
-    assert len(found) > 3
+    # Where instruction sets have blocks of few planes, two algorithms can add up in the same order.
+    assert len(found) > 2
 
 
 def test_what_is_kept_is_freed() -> None:
