@@ -194,6 +194,64 @@ static THNNConvolution linearLayer(int64_t batch, int64_t imagePlanes, int64_t m
   return g;
 }
 
+/* Whether a sum of a few products is what it should be: nearly so, or infinite or NaN alike. */
+static bool isSum(real found, double wanted)
+{
+  if (isfinite(wanted))
+    return fabs(found - wanted) < 1e4 * EPSILON;
+  return isnan(wanted) ? isnan(found) : found == wanted;
+}
+
+/* What adds its results cannot begin again: infinite elements reach the results that see them, and
+ * no others. */
+static void testInfiniteAdded(THNNState *state)
+{
+  const char *rows[] = {"winograd", "winograd4", "winograd25", "winograd42"};
+  const int64_t kernels[] = {3, 3, 5, 2};
+  for (int i = 0; i < 8; i++) {
+    const THNNConvolutionPart part =
+        i % 2 ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;
+    THNNConvolution g = evenLayer(kernels[i / 2], 2, 5, 7, 13, 22);
+    g.kernel[0] = g.input[0] = g.output[0] = 3;
+    g.pad[0] = 1;
+    for (int d = 1; d < 3; d++)
+      g.output[d] = g.input[d] + 2 * g.pad[d] - g.kernel[d] + 1;
+    real *image = newRandom(imageSize(&g)), *map = newRandom(mapSize(&g));
+    real *weight = newRandom(weightSize(&g));
+    for (int j = 1; j < 4; j++)
+      (i % 2 ? map : image)[j * 377] = j % 2 ? INFINITY : -INFINITY;
+    Computation of = {.part = part,
+                      .image = image,
+                      .map = map,
+                      .weight = weight,
+                      .results = i % 2 ? imageSize(&g) : mapSize(&g)};
+    real *start = newRandom(of.results);
+    double *wanted = calloc((size_t)of.results, sizeof(double));
+    double *size = calloc((size_t)of.results, sizeof(double));
+    addProducts(&g, part, image, map, weight, wanted, size);
+    of.finish = (Finish){.addend = start, .adds = true};
+    THNN_State_setConvolutionRow(state, rows[i / 2]);
+    THNNConvolutionPlan plan;
+    real *found = compute(&g, &of, state, &plan);
+    THNN_State_setConvolutionRow(state, NULL);
+    CHECK(isRow(&plan, rows[i / 2]) && THNN_(engine_adds)(&plan));
+    int finite = 0;
+    bool right = true;
+    for (int64_t j = 0; j < of.results; j++) {
+      right = right && isSum(found[j], wanted[j] + (double)start[j]);
+      finite += isfinite(found[j]) != 0;
+    }
+    CHECK(right && finite > 0 && finite < of.results);
+    free(image);
+    free(map);
+    free(weight);
+    free(start);
+    free(wanted);
+    free(size);
+    free(found);
+  }
+}
+
 /* Convolutions that are larger than the random ones: with source planes in several blocks, with
  * more groups of taps than are kept from box to box, with chains of taps that are cut into parts,
  * with one tap and many planes or positions; and linear layers. */
@@ -448,6 +506,7 @@ int main(int argc, char **argv)
   makeTransforms();
   THNNState *state = THNN_State_new();
   testPlans(state);
+  testInfiniteAdded(state);
   testLarge(state);
   testGroups(state);
   testFewTaps(state);

@@ -342,9 +342,10 @@ def test_plans_of_nothing(change: dict[str, Any], argument: str) -> None:
 
 
 def test_the_cost_of_adding_is_that_of_the_image() -> None:
-    """Of its elements, however many the map has."""
+    """Of its elements, however many the map has. Only dilated results are not added at once."""
     with State(convolution="winograd", threads=1) as state:
-        settings: dict[str, Any] = {"result": "grad_input", "groups": 2, "state": state}
+        settings: dict[str, Any] = {"result": "grad_input", "groups": 2, "dilation": 2}
+        settings["state"] = state
         costs = []
         for padding in (0, 2):
             shapes = (8, 64, 57, 57), (64, 32, 3, 3)
@@ -372,3 +373,17 @@ def test_groups_cost_what_they_cost_one_by_one(groups: int, name: str, result: s
         one = F.convolution_plan((8, planes, 28, 28), (planes, planes, 3, 3), **settings)
     assert together[:2] == one[:2]
     assert together.cost == pytest.approx(groups * one.cost, rel=1e-12)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("name", ["auto", *NAMES])
+def test_adding_takes_no_memory_and_no_pass(name: str, groups: int) -> None:
+    with State(convolution=name, threads=1) as state:
+        with_add, without = (
+            F.convolution_plan(
+                (8, 64, 57, 57), (64, 64 // groups, 3, 3), "grad_input",
+                padding=1, groups=groups, add=add, state=state,
+            )
+            for add in (True, False)
+        )  # fmt: skip
+    assert with_add == without

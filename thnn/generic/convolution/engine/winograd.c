@@ -19,7 +19,9 @@
  * With 3x3 taps and tiles of 2x2, a result depends on no elements but those of its definition; with
  * other tiles, its rounding errors also depend on what else its tile sees. If an element is
  * infinite, differences of infinities can arise. So if any result is not finite, another algorithm
- * computes all of them. */
+ * computes all of them. Results that are added to what is there cannot be computed again: those of a
+ * few tiles at a time are checked before they are added, and computed by the definition if they are
+ * not finite. */
 #include <math.h>
 
 #include "generic/convolution/engine/offsets.h"
@@ -101,13 +103,6 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
-/* Whether the results of a segment are finished as soon as they are transformed. With dilated taps
- * and in phases they are not side by side, and the engine finishes them. */
-static bool finishesTiles(const WinogradWorker *worker)
-{
-  return worker->g.dilation[1] == 1 && worker->g.dilation[2] == 1 && worker->phases == 1;
-}
-
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs)
 {
   const bool takes =
@@ -121,7 +116,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
   const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
   setWinogradCost(plan, &worker, costs);
   plan->threads = threadsFor(plan, groups * planeParts(&worker));
-  plan->finishes = finishesTiles(&worker);
+  plan->finishes = plan->adds = followsRows(&worker);
   if (own->keepsWeights)
     plan->keptBytes = (size_t)keptBytes(&worker);
   KEEP_OWN(plan, *own);
@@ -256,81 +251,6 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
   }
 }
 
-/* Results that follow each other in the map, and are not finished yet. */
-typedef struct Stretch {
-  int64_t first, end;
-} Stretch;
-
-static void finishStretch(const WinogradWorker *worker, Stretch stretch)
-{
-  if (stretch.first < stretch.end)
-    finishResults(worker->finish, stretch.first, stretch.end - stretch.first,
-                  worker->map + stretch.first);
-}
-
-/* Adds the results of a segment, in a slice of the map that begins at `place`, to `left`, a stretch
- * of results that are not finished yet. If they do not follow it, the stretch is finished, and a
- * new one begins. */
-static void finishSegment(const WinogradWorker *worker, const Segment *segment, int64_t place,
-                          Stretch *left)
-{
-  const int64_t height = worker->g.output[1], width = worker->g.output[2];
-  const int64_t side = worker->plan.tiles->side;
-  const int64_t end = minimum(segment->row + side, height);
-  const int64_t columns = minimum(side * segment->tiles, width - segment->column);
-  const int64_t rows = columns == width ? end - segment->row : 1; /* contiguous in the map */
-  for (int64_t row = segment->row; row < end; row += rows) {
-    const int64_t first = place + row * width + segment->column;
-    if (first != left->end) {
-      finishStretch(worker, *left);
-      left->first = first;
-    }
-    left->end = first + rows * columns;
-  }
-}
-
-/* Makes the map of the sums of planes [first, first + planes) in a block of the group. Returns
- * whether all of it is finite. */
-static bool transformSums(const WinogradWorker *worker, int64_t block, int64_t first,
-                          int64_t planes)
-{
-  enum { AHEAD_PLANES = 2 }; /* prefetch distance, in planes */
-  const THNNConvolution *g = &worker->whole;
-  const int64_t step = sumStep(worker), tiles = worker->plan.blockTiles;
-  const int64_t positions = THNN_convolutionMapPositions(g), apart = worker->phases > 1 ? 2 : 1;
-  const int64_t sample = THNN_convolutionMapSample(g);
-  const Segment *segment = worker->segment + block * tiles;
-  const bool finishesHere = finishes(worker->finish) && finishesTiles(worker);
-  bool finite = true;
-  for (int64_t plane = first; plane < first + planes; plane++) {
-    const real *sums =
-        worker->sums + block * coefficientsOf(worker) * step + (plane - first) * tiles;
-    const real bias = worker->bias ? worker->bias[plane] : 0;
-    Stretch left = {0};
-    for (int64_t i = 0; i < worker->segments[block]; i++) {
-      const TileRow row = {.tiles = segment[i].tiles,
-                           .height = g->output[1],
-                           .width = g->output[2],
-                           .row = segment[i].row * apart + worker->phaseRow,
-                           .column = segment[i].column * apart + worker->phaseColumn,
-                           .rowStep = g->dilation[1] * apart,
-                           .columnStep = g->dilation[2],
-                           .place = segment[i].place,
-                           .ahead = AHEAD_PLANES * positions,
-                           .alternate = apart == 2};
-      const int64_t place = segment[i].sample * sample + plane * positions +
-                            segment[i].depth * row.height * row.width;
-      finite &=
-          worker->plan.tiles->result(&row, sums, step, bias, worker->lines, worker->map + place);
-      if (finishesHere)
-        finishSegment(worker, &segment[i], place, &left);
-      sums += segment[i].tiles;
-    }
-    finishStretch(worker, left);
-  }
-  return finite;
-}
-
 /* ---- One task -------------------------------------------------------------------------------- */
 
 /* Prefetches kept weights of a panel's planes for slices [first, end): in a network of several
@@ -418,7 +338,7 @@ static bool runPlanes(const WinogradWorker *worker, const Group *group, int64_t 
     const int64_t planes = minimum((plane / panel + 1) * panel, end) - plane;
     multiplyPanel(worker, plane, planes, group);
     for (int64_t block = 0; block < group->blocks; block++)
-      finite &= transformSums(worker, block, plane, planes);
+      finite &= THNN_(winogradResults_transformSums)(worker, block, plane, planes);
     plane += planes;
   }
   return finite;

@@ -63,6 +63,7 @@ typedef struct WinogradWorker {
   real *sums;         /* [block][coefficient][map plane of the panel][tile] */
   real *lines;
   real *zeros; /* zeros, from which sums start */
+  real *added; /* a segment's results that are to be added, in rows as wide as the map */
   THNNOffsets *row, *term;
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* number of segments, [block] */
@@ -164,6 +165,13 @@ static inline void layOutCoefficients(WinogradWorker *worker, Scratch *scratch)
       scratch, worker->plan.groupBlocks * coefficientsOf(worker) * sliceStep(worker), sizeof(real));
 }
 
+/* Whether a segment's results follow each other in rows of the map; with dilated taps and in phases
+ * they do not. */
+static inline bool followsRows(const WinogradWorker *worker)
+{
+  return worker->g.dilation[1] == 1 && worker->g.dilation[2] == 1 && worker->phases == 1;
+}
+
 static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
 {
   const int64_t tiles = worker->plan.blockTiles, blocks = worker->plan.groupBlocks;
@@ -178,6 +186,9 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
       THNN_take(scratch, blocks * coefficientsOf(worker) * sumStep(worker), sizeof(real));
   worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
   worker->zeros = THNN_take(scratch, tiles, sizeof(real));
+  if (followsRows(worker))
+    worker->added =
+        THNN_take(scratch, worker->plan.tiles->side * worker->g.output[2], sizeof(real));
   worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, worker->slices, sizeof(THNNOffsets));
   worker->segment = THNN_take(scratch, blocks * tiles, sizeof(Segment));
@@ -206,5 +217,11 @@ static inline int64_t firstPlane(const WinogradWorker *worker, int64_t part)
 {
   return part < planeParts(worker) ? part * SHARED_PLANES : worker->g.outputPlanes;
 }
+
+/* winogradResults.c: Makes the map of the sums of planes [first, first + planes) in a block of the
+ * group. Returns whether another algorithm need not compute it, since all of it is finite, or has
+ * been added. */
+bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t block,
+                                          int64_t first, int64_t planes);
 
 #endif

@@ -1,0 +1,141 @@
+/* The results of Winograd's algorithms: makes the map of the sums of products of a block of tiles,
+ * finishes it, or adds to what it holds. */
+#include "generic/convolution/engine/winogradWorker.h"
+
+/* Results that follow each other in the map, and are not finished yet. */
+typedef struct Stretch {
+  int64_t first, end;
+} Stretch;
+
+static void finishStretch(const WinogradWorker *worker, Stretch stretch)
+{
+  if (stretch.first < stretch.end)
+    finishResults(worker->finish, stretch.first, stretch.end - stretch.first,
+                  worker->map + stretch.first);
+}
+
+/* Adds the results of a segment, in a slice of the map that begins at `place`, to `left`, a stretch
+ * of results that are not finished yet. If they do not follow it, the stretch is finished, and a
+ * new one begins. */
+static void finishSegment(const WinogradWorker *worker, const Segment *segment, int64_t place,
+                          Stretch *left)
+{
+  const int64_t height = worker->g.output[1], width = worker->g.output[2];
+  const int64_t side = worker->plan.tiles->side;
+  const int64_t end = minimum(segment->row + side, height);
+  const int64_t columns = minimum(side * segment->tiles, width - segment->column);
+  const int64_t rows = columns == width ? end - segment->row : 1; /* contiguous in the map */
+  for (int64_t row = segment->row; row < end; row += rows) {
+    const int64_t first = place + row * width + segment->column;
+    if (first != left->end) {
+      finishStretch(worker, *left);
+      left->first = first;
+    }
+    left->end = first + rows * columns;
+  }
+}
+
+/* Adds what the elements of an image plane's row give through one row of taps to a row of results
+ * from number `column` on. */
+static void addRow(const THNNConvolution *g, int64_t column, int64_t columns, const real *image,
+                   const real *taps, real *results)
+{
+  for (int64_t tap = 0; tap < g->kernel[2]; tap++) {
+    const int64_t start = column - g->pad[2] + tap;
+    const int64_t begin = maximum(-start, 0), end = minimum(g->input[2] - start, columns);
+    const real weight = taps[g->transposed ? g->kernel[2] - 1 - tap : tap];
+    if (begin < end)
+      THNN_(simd).pointwise.axpy(end - begin, weight, image + start + begin, results + begin);
+  }
+}
+
+/* Computes a row of a segment's results by the definition. */
+static void defineRow(const WinogradWorker *worker, const Segment *segment, int64_t plane,
+                      int64_t row, int64_t columns, real *results)
+{
+  const THNNConvolution *g = &worker->g;
+  const int64_t *input = g->input, *kernel = g->kernel, taps = THNN_convolutionTaps(g);
+  THNN_(simd).pointwise.fill(columns, 0, results);
+  for (int64_t from = 0; from < g->inputPlanes; from++) {
+    const int64_t outer = g->transposed ? from : plane, inner = g->transposed ? plane : from;
+    const real *weight = worker->weight + (outer * worker->innerPlanes + inner) * taps;
+    const real *image = worker->image + segment->sample * THNN_convolutionImageSample(g) +
+                        from * THNN_convolutionImagePositions(g);
+    for (int64_t line = 0; line < kernel[0] * kernel[1]; line++) {
+      const int64_t z = segment->depth - g->pad[0] + line / kernel[1] * g->dilation[0];
+      const int64_t y = row - g->pad[1] + line % kernel[1];
+      const int64_t stored = g->transposed ? kernel[0] * kernel[1] - 1 - line : line;
+      if (z >= 0 && z < input[0] && y >= 0 && y < input[1])
+        addRow(g, segment->column, columns, image + (z * input[1] + y) * input[2],
+               weight + stored * kernel[2], results);
+    }
+  }
+}
+
+/* Adds a segment's results to a slice of the map, of which `row` says the rest. */
+static void addSegment(const WinogradWorker *worker, const Segment *segment, int64_t plane,
+                       TileRow row, const real *sums, real *slice)
+{
+  const int64_t side = worker->plan.tiles->side, width = row.width;
+  const int64_t rows = minimum(side, row.height - row.row);
+  const int64_t columns = minimum(side * segment->tiles, width - segment->column);
+  real *to = slice + row.row * width + segment->column;
+  const TileRow apart = {.tiles = row.tiles,
+                         .height = rows,
+                         .width = width,
+                         .column = row.column,
+                         .rowStep = 1,
+                         .columnStep = 1};
+  const bool finite =
+      worker->plan.tiles->result(&apart, sums, sumStep(worker), 0, worker->lines, worker->added);
+  for (int64_t i = 0; i < rows; i++) {
+    real *results = worker->added + i * width + segment->column;
+    if (!finite)
+      defineRow(worker, segment, plane, row.row + i, columns, results);
+    THNN_(simd).pointwise.axpy(columns, 1, results, to + i * width);
+    THNN_(simd).products.prefetch(columns, to + i * width + row.ahead);
+  }
+}
+
+bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t block,
+                                          int64_t first, int64_t planes)
+{
+  enum { AHEAD_PLANES = 2 }; /* prefetch distance, in planes */
+  const THNNConvolution *g = &worker->whole;
+  const int64_t step = sumStep(worker), tiles = worker->plan.blockTiles;
+  const int64_t positions = THNN_convolutionMapPositions(g), apart = worker->phases > 1 ? 2 : 1;
+  const int64_t sample = THNN_convolutionMapSample(g);
+  const Segment *segment = worker->segment + block * tiles;
+  const bool finishesHere = finishes(worker->finish) && followsRows(worker);
+  bool finite = true;
+  for (int64_t plane = first; plane < first + planes; plane++) {
+    const real *sums =
+        worker->sums + block * coefficientsOf(worker) * step + (plane - first) * tiles;
+    const real bias = worker->bias ? worker->bias[plane] : 0;
+    Stretch left = {0};
+    for (int64_t i = 0; i < worker->segments[block]; i++) {
+      const TileRow row = {.tiles = segment[i].tiles,
+                           .height = g->output[1],
+                           .width = g->output[2],
+                           .row = segment[i].row * apart + worker->phaseRow,
+                           .column = segment[i].column * apart + worker->phaseColumn,
+                           .rowStep = g->dilation[1] * apart,
+                           .columnStep = g->dilation[2],
+                           .place = segment[i].place,
+                           .ahead = AHEAD_PLANES * positions,
+                           .alternate = apart == 2};
+      const int64_t place = segment[i].sample * sample + plane * positions +
+                            segment[i].depth * row.height * row.width;
+      if (worker->finish.adds)
+        addSegment(worker, &segment[i], plane, row, sums, worker->map + place);
+      else
+        finite &=
+            worker->plan.tiles->result(&row, sums, step, bias, worker->lines, worker->map + place);
+      if (finishesHere)
+        finishSegment(worker, &segment[i], place, &left);
+      sums += segment[i].tiles;
+    }
+    finishStretch(worker, left);
+  }
+  return finite;
+}
