@@ -1,0 +1,1 @@
+"""Instructions of libTHNN's loops, counted under QEMU."""
