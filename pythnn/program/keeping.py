@@ -12,6 +12,7 @@ from ..graph.operations import Constant, Kernel, Operation
 __all__ = ["keeping_states"]
 
 _KEEPERS = (
+    "Linear_updateGradInput",
     "Linear_updateOutput",
     "SpatialConvolutionJoined_updateOutput",
     "SpatialConvolutionMM_updateOutput",

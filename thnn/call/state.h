@@ -21,7 +21,11 @@ struct THNNState {
 };
 
 /* The beginning of every block that a state keeps. */
-typedef enum THNNKeptKind { THNN_KEPT_CONVOLUTION, THNN_KEPT_LINEAR } THNNKeptKind;
+typedef enum THNNKeptKind {
+  THNN_KEPT_CONVOLUTION,
+  THNN_KEPT_LINEAR,
+  THNN_KEPT_LINEAR_BACK /* for gradInput */
+} THNNKeptKind;
 typedef struct THNNKept {
   THNNKeptKind kind;
   int realBytes; /* bytes of an element of the type that the block is for */

@@ -343,6 +343,36 @@ def test_kept_weights_of_linear(dtype: type, sizes: tuple[int, int, int], bias: 
     np.testing.assert_array_equal(computed(state, weight), computed(None, other))
 
 
+@pytest.mark.parametrize("sizes", [(16, 128, 512), (7, 130, 900), (40, 50, 3000), (1, 128, 512)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.usefixtures("kept_threads")
+def test_kept_weights_of_linear_backwards(dtype: type, sizes: tuple[int, int, int]) -> None:
+    batch, inputs, outputs = sizes
+    numbers = np.random.default_rng(1)
+    slopes = numbers.standard_normal((batch, outputs)).astype(dtype)
+    weight = numbers.standard_normal((outputs, inputs)).astype(dtype)
+
+    def computed(state: State | None, w: np.ndarray) -> np.ndarray:
+        made = np.empty((batch, inputs), dtype)
+        thnn.Linear_updateGradInput(state, made, slopes, made, w)
+        return made
+
+    state = State()
+    lib.THNN_State_setKeepsWeights(state._open(), True)
+    first = computed(state, weight)
+    magnitudes = np.abs(slopes) @ np.abs(weight)
+    assert_sums(first, computed(None, weight), outputs, magnitudes.max())
+    for threads in (1, 2, 3):
+        pythnn.set_num_threads(threads)
+        np.testing.assert_array_equal(computed(state, weight), first)
+    # What is kept is for one function: the other one of the same layer does without.
+    y = np.empty((batch, outputs), dtype)
+    thnn.Linear_updateOutput(state, first, y, weight, None, None)
+    wanted = np.empty_like(y)
+    thnn.Linear_updateOutput(None, first, wanted, weight, None, None)
+    np.testing.assert_array_equal(y, wanted)
+
+
 def test_what_is_kept_is_made_again_for_other_settings() -> None:
     numbers = np.random.default_rng(1)
     x = numbers.standard_normal((1, 32, 12, 12)).astype(np.float32)

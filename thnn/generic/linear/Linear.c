@@ -8,8 +8,7 @@
  * stay as they are, and gradInput becomes 0. */
 #include "call/state.h"
 #include "generic/linear/checks.h"
-#include "generic/shared/matrix.h"
-#include "work/scratch.h"
+#include "generic/shared/keptPanels.h"
 
 #ifdef THNN_ONCE
 THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input, THNNShape gradOutput,
@@ -41,55 +40,6 @@ THNNLinear THNN_Linear_shapeCheck(const char *function, THNNShape input, THNNSha
 }
 #endif
 
-/* What a state keeps of a weight that stays as it is. Its transpose follows this struct. */
-typedef struct KeptWeight {
-  THNNKept head;
-  THNNLinear sizes;
-  const real *weight; /* its address stands for its contents */
-} KeptWeight;
-
-static real *layOutKept(const THNNLinear *sizes, KeptWeight **kept, Scratch *scratch)
-{
-  *kept = THNN_take(scratch, 1, sizeof(KeptWeight));
-  return THNN_take(scratch, sizes->inputs * sizes->outputs, sizeof(real));
-}
-
-static size_t keptBytes(const THNNLinear *sizes)
-{
-  KeptWeight *kept;
-  Scratch needed = {0};
-  layOutKept(sizes, &kept, &needed);
-  return needed.used;
-}
-
-/* Where a block has the transposed weight. */
-static real *transposedIn(const void *block, const THNNLinear *sizes)
-{
-  KeptWeight *kept;
-  Scratch whole = {.base = (void *)block};
-  return layOutKept(sizes, &kept, &whole);
-}
-
-/* The transpose that a state keeps of this weight; NULL if it keeps none, or that of another
- * weight. */
-static const real *findKept(const THNNState *state, const THNNLinear *sizes, const real *weight)
-{
-  const KeptWeight *kept = (const KeptWeight *)THNN_keptBy(state, THNN_KEPT_LINEAR, sizeof(real));
-  const bool found = kept && kept->weight == weight && kept->sizes.inputs == sizes->inputs &&
-                     kept->sizes.outputs == sizes->outputs;
-  return found ? transposedIn(kept, sizes) : NULL;
-}
-
-/* Transposes a weight into a block. */
-static const real *fillKept(void *block, const THNNLinear *sizes, const real *weight)
-{
-  real *transposed = transposedIn(block, sizes);
-  *(KeptWeight *)block = (KeptWeight){{THNN_KEPT_LINEAR, sizeof(real)}, *sizes, weight};
-  THNN_(simd).products.transpose(sizes->outputs, sizes->inputs, weight, sizes->inputs, transposed,
-                                 sizes->outputs);
-  return transposed;
-}
-
 void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                 THTensor *weight, THTensor *bias, THTensor *addBuffer)
 {
@@ -101,17 +51,7 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   if (sizes.batch == 0)
     return;
   const int64_t outputSize[] = {sizes.batch, sizes.outputs};
-  THNNState settings = THNN_stateFor(state, THNN_OUTPUT);
-  const bool keeps =
-      settings.kept && THTensor_(isContiguous)(weight) &&
-      THNN_(matrix_prefersTransposed)(&settings, sizes.batch, sizes.outputs, sizes.inputs);
-  const real *kept = keeps ? findKept(&settings, &sizes, THTensor_(data)(weight)) : NULL;
-  const bool leaves = keeps && !kept && !TH_ATOMIC_LOAD(settings.kept);
-  /* With a transpose, products take half the time: another thread is worth waking only for twice
-   * the work. */
-  if (kept || leaves)
-    settings.minimumWork *= 2;
-
+  const THNNState settings = THNN_stateFor(state, THNN_OUTPUT);
   THNNPlan plan;
   THNN_planStart(&plan, function, state);
   THNNBuffer *in = THNN_planIn(&plan, input, 2);
@@ -119,24 +59,27 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
       THNN_planOut(&plan, output, 3, input->nDimension, outputSize + (input->nDimension == 1));
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
-  const THNNRoom room = THNN_(matrix_room)(&settings, sizes.outputs, sizes.batch, sizes.inputs,
-                                           !kept && !leaves, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
-  THNNBuffer *left = leaves ? THNN_planKept(&plan, keptBytes(&sizes)) : NULL;
+  PanelKeeping keeping = panelKeeping(&plan, &settings, THNN_KEPT_LINEAR, sizes.outputs,
+                                      sizes.batch, sizes.inputs, weight);
+  const THNNRoom room =
+      THNN_(matrix_room)(state, sizes.outputs, sizes.batch, sizes.inputs, true, false);
+  THNNBuffer *scratch = usesPanels(&keeping) ? NULL : THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
   const real *added = start ? start->data : NULL;
-  if (left)
-    kept = fillKept(left->data, &sizes, matrix->data);
-  if (kept)
-    THNN_(matrix_affineTransposed)(&settings, sizes.batch, sizes.outputs, sizes.inputs, in->data,
-                                   kept, added, out->data, THNN_roomIn(room, scratch));
-  else
+  const Matrix w = {matrix->data, sizes.inputs, true}, x = {in->data, sizes.inputs, false};
+  packKeptPanels(&keeping, w, matrix->data);
+  if (usesPanels(&keeping)) {
+    if (added)
+      THNN_(matrix_repeatRow)(&settings, sizes.batch, sizes.outputs, added, out->data,
+                              sizes.outputs);
+    multiplyKeptPanels(&keeping, x, added, out->data);
+  } else {
     THNN_(matrix_affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
                          matrix->data, added, out->data, sizes.outputs, THNN_roomIn(room, scratch));
+  }
   THNN_planRelease(&plan);
-  if (left)
-    THNN_leaveKept(&settings, left->data);
+  leaveKeptPanels(&keeping);
 }
 
 void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -154,9 +97,12 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
+  const THNNState settings = THNN_stateFor(state, THNN_GRAD_INPUT);
+  PanelKeeping keeping = panelKeeping(&plan, &settings, THNN_KEPT_LINEAR_BACK, sizes.inputs,
+                                      sizes.batch, sizes.outputs, weight);
   const THNNRoom room =
       THNN_(matrix_room)(state, sizes.inputs, sizes.batch, sizes.outputs, false, false);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  THNNBuffer *scratch = usesPanels(&keeping) ? NULL : THNN_planRoom(&plan, room);
   THNN_planAcquire(&plan);
 
   if (sizes.batch == 0) {
@@ -164,10 +110,15 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   } else {
     const Matrix w = {matrix->data, sizes.inputs, false};
     const Matrix g = {from->data, sizes.outputs, false};
-    THNN_(matrix_multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data,
-                           THNN_roomIn(room, scratch));
+    packKeptPanels(&keeping, w, matrix->data);
+    if (usesPanels(&keeping))
+      multiplyKeptPanels(&keeping, g, false, to->data);
+    else
+      THNN_(matrix_multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data,
+                             THNN_roomIn(room, scratch));
   }
   THNN_planRelease(&plan);
+  leaveKeptPanels(&keeping);
 }
 
 void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,

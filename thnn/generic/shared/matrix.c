@@ -284,16 +284,6 @@ bool THNN_(matrix_prefersTransposed)(const THNNState *state, int64_t rows, int64
   return THNN_(panelProducts_readsInPlace)(&product) && THNN_(panelProducts_win)(&product);
 }
 
-void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_t columns,
-                                    int64_t terms, const real *x, const real *transposed,
-                                    const real *start, real *y, THNNRoom room)
-{
-  const Matrix a = {transposed, columns, false}, b = {x, terms, false};
-  if (start)
-    THNN_(matrix_repeatRow)(state, rows, columns, start, y, columns);
-  THNN_(matrix_multiply)(state, columns, rows, terms, 1, a, b, start ? 1 : 0, y, room);
-}
-
 void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
                              const real *x, int64_t xStride, real *y)
 {

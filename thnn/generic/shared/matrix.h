@@ -116,6 +116,15 @@ void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_
                                        real *kept, Matrix b, bool adds, real *c, int64_t leading,
                                        THNNRoom room);
 
+/* The same with panels that stay for many calls, a dense c, and room for all of b packed:
+ * panelProducts_keptElements(n, k) elements. And whether that is faster than multiplyInto, and the
+ * elements of the panels. */
+void THNN_(panelProducts_multiplyPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k,
+                                         const real *panels, real *scalars, Matrix b, bool adds,
+                                         real *c);
+bool THNN_(panelProducts_prefersPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k);
+int64_t THNN_(panelProducts_panelElements)(const THNNState *state, int64_t m, int64_t k);
+
 /* Whether x * w^T, with few rows of x, is computed by the loops of simd/kernels/dots.c: gemm would
  * spend too much of its time on packing w. */
 bool THNN_(matrix_prefersDots)(const THNNState *state, int64_t rows, int64_t columns,
@@ -127,13 +136,9 @@ void THNN_(matrix_affine)(const THNNState *state, int64_t rows, int64_t columns,
                           const real *x, int64_t xStride, const real *w, const real *start, real *y,
                           int64_t yStride, THNNRoom room);
 
-/* Whether matrix_affine is faster if it gets the transpose of w, which has `terms` rows; and the
- * function that takes it. The room is that of a product whose a is not transposed. */
+/* Whether matrix_affine would be faster with the transpose of w, which has `terms` rows. */
 bool THNN_(matrix_prefersTransposed)(const THNNState *state, int64_t rows, int64_t columns,
                                      int64_t terms);
-void THNN_(matrix_affineTransposed)(const THNNState *state, int64_t rows, int64_t columns,
-                                    int64_t terms, const real *x, const real *transposed,
-                                    const real *start, real *y, THNNRoom room);
 
 /* y += scale * the sum of the rows of x, which are `xStride` elements apart. */
 void THNN_(matrix_addRowSum)(const THNNState *state, int64_t rows, int64_t columns, real scale,
