@@ -252,9 +252,32 @@ static void testInfiniteAdded(THNNState *state)
   }
 }
 
+/* One sample of one image plane. */
+static const THNNConvolution ALONE = {.batch = 1,
+                                      .inputPlanes = 1,
+                                      .outputPlanes = 40,
+                                      .input = {1, 1, 16001},
+                                      .output = {1, 1, 100},
+                                      .kernel = {1, 1, 400},
+                                      .stride = {1, 1, 160},
+                                      .dilation = {1, 1, 1},
+                                      .pad = {0, 0, 120}};
+
+/* Where gemm has one block, two threads share its products. */
+static void testSharedTiles(THNNState *state)
+{
+  THNNConvolutionPlan plan;
+  THNN_State_setThreads(state, 2);
+  THNN_State_setConvolutionRow(state, "gemm");
+  THNN_(engine_prepare)(&plan, state, &ALONE, THNN_CONVOLUTION_BACKWARD_DATA);
+  CHECK(isRow(&plan, "gemm") && plan.chosen.threads == 2);
+  THNN_State_setConvolutionRow(state, NULL);
+}
+
 /* Convolutions that are larger than the random ones: with source planes in several blocks, with
  * more groups of taps than are kept from box to box, with chains of taps that are cut into parts,
- * with one tap and many planes or positions; and linear layers. */
+ * with one sample and one or two image planes, with one tap and many planes or positions; and linear
+ * layers. */
 static void testLarge(THNNState *state)
 {
   const THNNConvolution large[] = {evenLayer(5, 1, 256, 1, 24, 40),
@@ -276,6 +299,16 @@ static void testLarge(THNNState *state)
                                     .stride = {1, 1, 2},
                                     .dilation = {1, 1, 1},
                                     .pad = {0, 3, 3}},
+                                   ALONE,
+                                   {.batch = 1,
+                                    .inputPlanes = 2,
+                                    .outputPlanes = 60,
+                                    .input = {1, 70, 50},
+                                    .output = {1, 35, 26},
+                                    .kernel = {1, 5, 4},
+                                    .stride = {1, 2, 2},
+                                    .dilation = {1, 1, 2},
+                                    .pad = {0, 2, 3}},
                                    pointwise(2, 96, 96, 13, 15),
                                    {.batch = 2,
                                     .inputPlanes = 70,
@@ -507,6 +540,7 @@ int main(int argc, char **argv)
   THNNState *state = THNN_State_new();
   testPlans(state);
   testInfiniteAdded(state);
+  testSharedTiles(state);
   testLarge(state);
   testGroups(state);
   testFewTaps(state);

@@ -13,6 +13,7 @@
  * positions x outputPlanes. */
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/shared/matrix.h"
+#include "geometry/inside.h"
 
 #include <math.h>
 
@@ -23,12 +24,16 @@ static const int64_t WORTHWHILE_POSITIONS = 192;
 static const int64_t WORTHWHILE_ROWS = 64;
 /* Tiles are cut at multiples of this, so that gemm's vectors are whole. */
 static const int64_t POSITION_UNIT = 16;
+/* Pieces of the product of a tile that threads share. With more of them, packing the other operand
+ * again for each was measured to take longer than it saves. */
+enum { SHARED_PIECES = 2 };
 
 /* What the columns are cut into. */
 typedef struct GemmPlan {
   int64_t rows, positions;         /* size of the whole matrix */
   int64_t blockRows;               /* rows that one thread works on at a time */
   int64_t tileRows, tilePositions; /* size of a tile, which is unfolded at a time */
+  bool together;                   /* there is one block, of rows, whose tiles threads share */
 } GemmPlan;
 
 /* What all threads share. */
@@ -217,8 +222,10 @@ bool THNN_(gemm_planConvolution)(AlgorithmPlan *plan)
     tiles->tilePositions =
         minimum(tiles->tilePositions, sharedPositions(columns, tiles->positions));
   const int64_t blocks = blocksOf(&work) * samplesOf(plan);
+  tiles->together = blocks == 1 && work.unfolds && plan->part == THNN_CONVOLUTION_BACKWARD_DATA;
   setGemmCost(plan, &work, blocks);
-  plan->threads = THNN_blasThreads(plan->state, blocks, OPERATIONS_OF_CYCLE * plan->cost);
+  plan->threads = THNN_blasThreads(plan->state, tiles->together ? SHARED_PIECES : blocks,
+                                   OPERATIONS_OF_CYCLE * plan->cost);
   Scratch thread = {0};
   layOut(&work, &thread);
   plan->threadBytes = thread.used;
@@ -322,6 +329,110 @@ static void weightBlock(const GemmWork *work, int64_t firstRow, GemmAreas areas)
   }
 }
 
+/* ---- Tiles that threads share ---------------------------------------------------------------- */
+
+/* The outermost dimension in which an image has more than one element. */
+static int outermost(const THNNConvolution *geometry)
+{
+  return geometry->input[0] > 1 ? 0 : geometry->input[1] > 1 ? 1 : 2;
+}
+
+/* A band of an image: part of its outermost dimension, with the map positions that see it. */
+typedef struct Band {
+  THNNConvolution geometry;
+  int64_t elements, positions; /* those of a plane that come before the band's */
+} Band;
+
+static Band bandAt(const THNNConvolution *whole, int64_t index, int64_t bands)
+{
+  const int d = outermost(whole);
+  const int64_t begin = whole->input[d] * index / bands;
+  const int64_t end = whole->input[d] * (index + 1) / bands;
+  const int64_t pad = whole->pad[d], stride = whole->stride[d];
+  const int64_t reach = THNN_extent(whole->kernel[d], whole->dilation[d]) - 1;
+  const int64_t first = clamp(ceilDivide(begin + pad - reach, stride), 0, whole->output[d]);
+  const int64_t last = clamp(ceilDivide(end + pad, stride), first, whole->output[d]);
+  Band band = {.geometry = *whole, .elements = begin, .positions = first};
+  band.geometry.input[d] = end - begin;
+  band.geometry.output[d] = last - first;
+  band.geometry.pad[d] = pad + begin - first * stride;
+  for (int inner = d + 1; inner < 3; inner++) {
+    band.elements *= whole->input[inner];
+    band.positions *= whole->output[inner];
+  }
+  return band;
+}
+
+/* Adds to the planes of a band what a tile holds for it. */
+static void foldToBand(const THNNConvolution *whole, const Band *band, const Columns *tile,
+                       real *map)
+{
+  const int64_t taps = THNN_convolutionTaps(whole), plane = THNN_convolutionImagePositions(whole);
+  const int64_t first = maximum(tile->firstPosition - band->positions, 0);
+  const int64_t end = minimum(tile->firstPosition + tile->positions - band->positions,
+                              THNN_convolutionMapPositions(&band->geometry));
+  for (int64_t row = 0, count; row < tile->rows && first < end; row += count) {
+    const int64_t tap = (tile->firstRow + row) % taps;
+    const int64_t place = (tile->firstRow + row) / taps * plane + band->elements;
+    count = minimum(tile->rows - row, taps - tap);
+    const Columns part = {.firstRow = tap,
+                          .rows = count,
+                          .firstPosition = first,
+                          .positions = end - first,
+                          .data = tile->data + row * tile->stride + first + band->positions -
+                                  tile->firstPosition,
+                          .stride = tile->stride};
+    THNN_(unfold_toImage)(&band->geometry, &part, map + place);
+  }
+}
+
+/* Computes the map of the only sample of a transposed convolution. All threads of the parallel
+ * region call this, with one tile and room of their own for packing: they share the rows of a tile,
+ * and then the bands that it is folded to. No result depends on the bands. */
+static void foldTogether(const GemmWork *work, GemmAreas areas)
+{
+  const THNNConvolution *columns = &work->columns;
+  const GemmPlan *tiles = &work->tiles;
+  const Operands *of = work->of;
+  const int64_t plane = THNN_convolutionImagePositions(columns);
+  const int64_t bands = minimum(columns->input[outermost(columns)], work->plan->threads);
+#pragma omp for schedule(static)
+  for (int64_t i = 0; i < columns->inputPlanes; i++)
+    startFromBias(of, i, 1, plane, plane, of->map + i * plane);
+  for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
+    for (int64_t row = 0; row < tiles->rows; row += tiles->tileRows) {
+      const Columns tile = tileAt(work, row, tiles->rows, position, NULL, areas.tile);
+#pragma omp for schedule(static)
+      for (int64_t piece = 0; piece < SHARED_PIECES; piece++) {
+        const int64_t first = tile.rows * piece / SHARED_PIECES;
+        const int64_t end = tile.rows * (piece + 1) / SHARED_PIECES;
+        const Matrix a = {of->image + position, tiles->positions, false};
+        const Matrix b = {of->weight + row + first, tiles->rows, true};
+        if (first < end)
+          THNN_(matrix_multiplyAlone)(work->plan->state, tile.positions, end - first,
+                                      columns->outputPlanes, 1, a, b, 0,
+                                      tile.data + first * tile.stride, tile.stride, areas.packing);
+      }
+#pragma omp for schedule(static)
+      for (int64_t i = 0; i < bands; i++) {
+        const Band band = bandAt(columns, i, bands);
+        foldToBand(columns, &band, &tile, of->map);
+      }
+    }
+}
+
+static void runTogether(const GemmWork *work, void *scratch)
+{
+  const int threads = work->plan->threads;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    Scratch first = scratchOf(work->plan, scratch, 0), own = threadScratch(work->plan, scratch);
+    GemmAreas areas = layOut(work, &own);
+    areas.tile = layOut(work, &first).tile;
+    foldTogether(work, areas);
+  }
+}
+
 /* ---- The passes ------------------------------------------------------------------------------ */
 
 /* Computes one block of the pass: of positions of a sample, of rows of a sample, or of rows. */
@@ -352,8 +463,10 @@ bool THNN_(gemm_runConvolution)(const AlgorithmPlan *plan, const Operands *of, v
   const int64_t blocks = samplesOf(plan) * blocksOf(&work);
   const int threads = plan->threads;
   THNN_blasBegin();
+  if (work.tiles.together)
+    runTogether(&work, scratch);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t block = 0; block < blocks; block++) {
+  for (int64_t block = 0; block < (work.tiles.together ? 0 : blocks); block++) {
     Scratch own = threadScratch(plan, scratch);
     runBlock(&work, block, layOut(&work, &own));
   }
