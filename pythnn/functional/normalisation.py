@@ -384,10 +384,14 @@ def _layers_of(shape: tuple[int, ...], axes: tuple[int, ...]) -> _Layers:
     return _Layers(axes, others, tuple(shape[i] for i in others), sizes, wide)
 
 
-def _are_rows(block: Block) -> bool:
-    """Whether what has a mean is a row, of which there are some, on the CPU."""
+def _rows(block: Block) -> Array | None:
+    """What has a mean each as a row; None where these are no rows, or there are none."""
     array = block.array
-    return array.shape[0] == 1 and array.size > 0
+    if array.size == 0:
+        return None
+    if array.shape[0] == 1:
+        return array.reshape(array.shape[1:])
+    return array.reshape(1, -1) if array.shape[1] == 1 else None
 
 
 def _flat(array: Any) -> Any:
@@ -420,9 +424,9 @@ def layer_norm(
     """
     layers = _layers(x, axis, weight=weight, bias=bias)
     block = as_block(x, layers.others)
-    if _are_rows(block):
-        check_elements(x, block.array.shape[2])
-        rows = block.array[0]
+    rows = _rows(block)
+    if rows is not None:
+        check_elements(x, rows.shape[1])
         output, mean, inverse_std = like(rows), new(rows.shape[:1], x), new(rows.shape[:1], x)
         thnn.LayerNormalization_updateOutput(
             None, rows, output, _flat(weight), _flat(bias), mean, inverse_std, eps
@@ -458,8 +462,8 @@ def layer_norm_backward(
     normalised = (x - mean.reshape(count)) * inverse_std.reshape(count)
     grad_weight = (grad_output * normalised).sum(layers.others).reshape(layers.parameters)
     grad_bias = grad_output.sum(layers.others).reshape(layers.parameters)
-    if _are_rows(block):
-        rows = block.array[0]
+    rows = _rows(block)
+    if rows is not None:
         grad_rows = like(rows)
         thnn.LayerNormalization_updateGradInput(
             None, rows, grad_output.reshape(rows.shape), grad_rows, _flat(weight),

@@ -10,7 +10,7 @@ import pytest
 from support import golden
 from support.deviations import adapted
 
-from pythnn import State, nn
+from pythnn import State, functional, nn
 
 CASES = [adapted(c) for m in golden.modules() for c in golden.cases(m) if not c.is_error]
 FUNCTIONS = sorted({c.function for c in CASES})
@@ -146,3 +146,17 @@ def test_samples_beside_a_sample_do_not_change_bits(kind: str, real: Any) -> Non
             assert np.array(layer.forward(x[some])).tobytes() == y[some].tobytes(), layer
             found = np.array(layer.updateGradInput(x[some], g[some]))
             assert found.tobytes() == gradient[some].tobytes(), layer
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_rows_beside_a_row_do_not_change_bits(real: Any) -> None:
+    """`functional.layer_norm`, whose rows are samples."""
+    rng = np.random.default_rng(0)
+    x, g = rng.standard_normal((2, BATCH, 77)).astype(real)
+    y, mean, std = functional.layer_norm(x)
+    gradient = functional.layer_norm_backward(g, x, None, mean, std)[0]
+    for count in (1, 2, 5):
+        some = slice(FIRST, FIRST + count)
+        assert functional.layer_norm(x[some])[0].tobytes() == y[some].tobytes()
+        found = functional.layer_norm_backward(g[some], x[some], None, mean[some], std[some])[0]
+        assert found.tobytes() == gradient[some].tobytes()
