@@ -41,6 +41,9 @@ def test_every_function_is_described_once():
     assert sorted(described) == sorted(name for name in public if not name.startswith("_"))
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11, 5), reason="inspect prefers the arguments of __new__ in a base"
+)
 @pytest.mark.parametrize("name", WITH_ARGUMENTS)
 def test_every_class_has_a_docstring_and_a_signature(name):
     cls = getattr(nn, name)
