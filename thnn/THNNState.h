@@ -87,12 +87,12 @@ THNN_API void THNN_State_setConvolutionRow(THNNState *state, const char *row);
 THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
 
 /* A state that keeps weights is for one layer, whose weight stays as it is. The first call that
- * computes the output of a convolution, or output or gradInput of Linear, leaves in the state its
- * plan and what it made of the weight, such as a packed copy; later calls with the same sizes and the same weight at the
- * same address use them. Preparing the weight then costs nothing, so the engine may choose an
- * algorithm that it would not choose otherwise. Several threads may use such a state at once.
- * Setting false frees what is kept, and so does setting anything that the choice of an algorithm
- * depends on. */
+ * computes the output of a convolution or SeqLSTM, or a result of Linear, leaves in the state its
+ * plan and what it made of the weight, such as a packed copy; later calls with the same sizes and
+ * the same weight at the same address use them. Preparing the weight then costs nothing, so the
+ * engine may choose an algorithm that it would not choose otherwise. Several threads may use such a
+ * state at once. Setting false frees what is kept, and so does setting anything that the choice of
+ * an algorithm depends on. */
 THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
 THNN_API bool THNN_State_keepsWeights(const THNNState *state);
 THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);

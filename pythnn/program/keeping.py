@@ -14,6 +14,7 @@ __all__ = ["keeping_states"]
 _KEEPERS = (
     "Linear_updateGradInput",
     "Linear_updateOutput",
+    "SeqLSTM_updateOutput",
     "SpatialConvolutionJoined_updateOutput",
     "SpatialConvolutionMM_updateOutput",
     "SpatialDilatedConvolution_updateOutput",

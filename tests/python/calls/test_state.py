@@ -373,6 +373,34 @@ def test_kept_weights_of_linear_backwards(dtype: type, sizes: tuple[int, int, in
     np.testing.assert_array_equal(y, wanted)
 
 
+@pytest.mark.parametrize("batch", [1, 2, 3, 4, 20])
+@pytest.mark.parametrize("units", [5, 91, 600])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.usefixtures("kept_threads")
+def test_kept_weights_of_steps(dtype: type, units: int, batch: int) -> None:
+    steps, numbers = 3, np.random.default_rng(1)
+    weight = (numbers.standard_normal((units, 4 * units)) / units).astype(dtype)
+    given = numbers.standard_normal((steps, batch, 4 * units)).astype(dtype)
+    first = numbers.uniform(-1, 1, (batch, units)).astype(dtype)
+
+    def computed(state: State | None, count: int = batch) -> np.ndarray:
+        gates = given[:, :count].copy()
+        output, cells = (np.zeros((steps + 1, count, units), dtype) for _ in range(2))
+        output[0] = cells[0] = first[:count]
+        thnn.SeqLSTM_updateOutput(state, gates, weight, None, None, output, cells)
+        return output
+
+    state = State()
+    lib.THNN_State_setKeepsWeights(state._open(), True)
+    found = computed(state)
+    # Gates are sums of terms below 1, and what they do to outputs grows by less than 4 a step.
+    assert_sums(found, computed(None), units, 4**steps)
+    for threads in (1, 2, 3):
+        pythnn.set_num_threads(threads)
+        np.testing.assert_array_equal(computed(state), found)
+    assert_sums(computed(state, 1), computed(None, 1), units, 4**steps)
+
+
 def test_what_is_kept_is_made_again_for_other_settings() -> None:
     numbers = np.random.default_rng(1)
     x = numbers.standard_normal((1, 32, 12, 12)).astype(np.float32)

@@ -14,6 +14,7 @@
 #include "generic/recurrent/fedBack.h"
 #include "generic/recurrent/lstm.h"
 #include "generic/recurrent/stepProducts.h"
+#include "generic/shared/keptPanels.h"
 
 static const LstmOrder CELL_LAST = {.input = 0, .forget = 1, .output = 2, .cell = 3};
 
@@ -38,15 +39,27 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
   THNNBuffer *states = THNN_planInOut(&plan, output, 6);
   THNNBuffer *memory = THNN_planInOut(&plan, cells, 7);
   THNNBuffer *recurrent = THNN_planScratch(&plan, (size_t)(batch * width) * sizeof(real));
-  StepProducts products = stepProducts(&plan, state, &sizes, width, units, true);
+  const THNNState settings = THNN_stateFor(state, THNN_OUTPUT);
+  PanelKeeping keeping =
+      stepKeeping(&plan, &settings, THNN_KEPT_LINEAR_BACK, width, batch, units, weight);
+  const bool kept = usesPanels(&keeping);
+  StepProducts products = {.state = state};
+  if (!kept)
+    products = stepProducts(&plan, state, &sizes, width, units, true);
   THNN_planAcquire(&plan);
 
+  const Matrix columns = {matrix->data, width, false};
+  packKeptPanels(&keeping, columns, matrix->data);
   takeWeight(&products, matrix->data);
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
   for (int64_t step = 0; step < sizes.steps; step++) {
     real *gate = (real *)all->data + step * batch * width;
     const int64_t before = step * batch * units, after = before + batch * units;
-    multiplyStep(&products, (const real *)states->data + before, NULL, false, recurrent->data);
+    const real *hidden = (const real *)states->data + before;
+    if (kept)
+      multiplyKeptStep(&keeping, step, hidden, recurrent->data);
+    else
+      multiplyStep(&products, hidden, NULL, false, recurrent->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < batch; i++) {
       const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
@@ -65,6 +78,7 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
     }
   }
   THNN_planRelease(&plan);
+  leaveKeptPanels(&keeping);
 }
 
 void THNN_(SeqLSTM_updateGradInput)(THNNState *state, THTensor *gates, THTensor *weight,

@@ -1,15 +1,18 @@
-/* Products with a weight whose packed panels a state keeps for later calls (THNN_State). */
+/* Products with a weight that a state keeps packed for later calls (THNN_State): in panels, or in
+ * blocks for few columns of b. */
 #ifndef THNN_KEPT_PANELS_H
 #define THNN_KEPT_PANELS_H
 
 #include "generic/template.h"
 #include "call/state.h"
 #include "generic/shared/matrix.h"
+#include "generic/shared/weightBlocks.h"
 #include "work/scratch.h"
 
-/* What a state keeps of a weight that stays as it is. The panels follow this struct. */
+/* What a state keeps of a weight that stays as it is. Panels or blocks follow this struct. */
 typedef struct KeptPanels {
   THNNKept head;
+  bool blocks;
   int64_t m, k;
   const real *weight; /* its address stands for its contents */
 } KeptPanels;
@@ -23,16 +26,18 @@ typedef struct PanelKeeping {
   const THNNState *state;
   THNNKeptKind kind;
   int64_t m, n, k;
-  THNNBuffer *left;    /* the block that this call leaves in the state, or NULL */
+  bool blocks;         /* whether the weight is in blocks, not in panels */
+  THNNBuffer *left;    /* memory that this call leaves in the state, or NULL */
   const real *panels;  /* NULL: the product does without */
-  THNNBuffer *scalars; /* for b */
+  THNNBuffer *scalars; /* for b, with panels */
 } PanelKeeping;
 
 static inline real *layOutPanels(const PanelKeeping *of, KeptPanels **kept, Scratch *scratch)
 {
   *kept = THNN_take(scratch, 1, sizeof(KeptPanels));
-  return THNN_take(scratch, THNN_(panelProducts_panelElements)(of->state, of->m, of->k),
-                   sizeof(real));
+  const int64_t elements = of->blocks ? THNN_(weightBlocks_elements)(of->state, of->m, of->k)
+                                      : THNN_(panelProducts_panelElements)(of->state, of->m, of->k);
+  return THNN_take(scratch, elements, sizeof(real));
 }
 
 static inline real *panelsIn(const PanelKeeping *of, const void *block)
@@ -42,33 +47,51 @@ static inline real *panelsIn(const PanelKeeping *of, const void *block)
   return layOutPanels(of, &kept, &whole);
 }
 
-/* Looks for the panels in the state, and declares what the product needs. */
+/* Looks for the weight in the state, and declares what the product needs. */
+static inline void findKept(PanelKeeping *of, THNNPlan *plan, THTensor *weight)
+{
+  const KeptPanels *kept = (const KeptPanels *)THNN_keptBy(of->state, of->kind, sizeof(real));
+  if (!THTensor_(isContiguous)(weight) || of->m * of->k > MOST_KEPT_ELEMENTS)
+    return;
+  if (kept && kept->weight == THTensor_(data)(weight) && kept->m == of->m && kept->k == of->k &&
+      kept->blocks == of->blocks) {
+    of->panels = panelsIn(of, kept);
+  } else if (!TH_ATOMIC_LOAD(of->state->kept)) {
+    KeptPanels *block;
+    Scratch needed = {0};
+    layOutPanels(of, &block, &needed);
+    of->left = THNN_planKept(plan, needed.used);
+  }
+  if ((of->panels || of->left) && !of->blocks)
+    of->scalars = THNN_planScratch(plan, (size_t)THNN_(panelProducts_keptElements)(of->n, of->k) *
+                                             sizeof(real));
+}
+
+/* Begins a product with any weight, whose panels are used from some columns on. */
 static inline PanelKeeping panelKeeping(THNNPlan *plan, const THNNState *state, THNNKeptKind kind,
                                         int64_t m, int64_t n, int64_t k, THTensor *weight)
 {
   PanelKeeping of = {.state = state, .kind = kind, .m = m, .n = n, .k = k};
-  if (!state->kept || !THTensor_(isContiguous)(weight) || m * k > MOST_KEPT_ELEMENTS ||
-      !THNN_(panelProducts_prefersPanels)(state, m, n, k))
-    return of;
-  const KeptPanels *kept = (const KeptPanels *)THNN_keptBy(state, kind, sizeof(real));
-  if (kept && kept->weight == THTensor_(data)(weight) && kept->m == m && kept->k == k) {
-    of.panels = panelsIn(&of, kept);
-  } else if (!TH_ATOMIC_LOAD(state->kept)) {
-    KeptPanels *block;
-    Scratch needed = {0};
-    layOutPanels(&of, &block, &needed);
-    of.left = THNN_planKept(plan, needed.used);
-  }
-  if (of.panels || of.left)
-    of.scalars =
-        THNN_planScratch(plan, (size_t)THNN_(panelProducts_keptElements)(n, k) * sizeof(real));
+  if (state->kept && THNN_(panelProducts_prefersPanels)(state, m, n, k))
+    findKept(&of, plan, weight);
   return of;
 }
 
-/* Whether the product is computed by multiplyKeptPanels. */
+/* Begins the products of several steps with a weight that has a row for each term. */
+static inline PanelKeeping stepKeeping(THNNPlan *plan, const THNNState *state, THNNKeptKind kind,
+                                       int64_t m, int64_t n, int64_t k, THTensor *weight)
+{
+  PanelKeeping of = {.state = state, .kind = kind, .m = m, .n = n, .k = k};
+  of.blocks = THNN_(weightBlocks_fit)(state, n, m, k);
+  if (state->kept && (of.blocks || THNN_(panelProducts_prefersPanels)(state, m, n, k)))
+    findKept(&of, plan, weight);
+  return of;
+}
+
+/* Whether the product is computed by the functions below. */
 static inline bool usesPanels(const PanelKeeping *of)
 {
-  return of->scalars;
+  return of->panels || of->left;
 }
 
 /* Packs the weight if this call is to leave it, once the plan has memory. */
@@ -77,8 +100,12 @@ static inline void packKeptPanels(PanelKeeping *of, Matrix a, const real *weight
   if (!of->left)
     return;
   real *panels = panelsIn(of, of->left->data);
-  *(KeptPanels *)of->left->data = (KeptPanels){{of->kind, sizeof(real)}, of->m, of->k, weight};
-  THNN_(panelProducts_keepPanels)(of->state, of->m, of->k, a, panels);
+  *(KeptPanels *)of->left->data =
+      (KeptPanels){{of->kind, sizeof(real)}, of->blocks, of->m, of->k, weight};
+  if (of->blocks)
+    THNN_(weightBlocks_pack)(of->state, of->m, of->k, weight, panels);
+  else
+    THNN_(panelProducts_keepPanels)(of->state, of->m, of->k, a, panels);
   of->panels = panels;
 }
 
@@ -88,7 +115,17 @@ static inline void multiplyKeptPanels(const PanelKeeping *of, Matrix b, bool add
   (of->state, of->m, of->n, of->k, of->panels, of->scalars->data, b, adds, c);
 }
 
-/* Gives the block to the state, after the plan's release. */
+/* The product of a step, from panels or blocks; x and y are dense. */
+static inline void multiplyKeptStep(const PanelKeeping *of, int64_t step, const real *x, real *y)
+{
+  const Matrix b = {x, of->k, false};
+  if (of->blocks)
+    THNN_(weightBlocks_multiply)(of->state, of->n, of->m, of->k, x, of->panels, step % 2 == 1, y);
+  else
+    multiplyKeptPanels(of, b, false, y);
+}
+
+/* Gives the memory to the state, after the plan's release. */
 static inline void leaveKeptPanels(const PanelKeeping *of)
 {
   if (of->left)
