@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support import processes
 from support.compiling import c_compiler
 
 NUMBERS = {
@@ -71,12 +72,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Lets failures be short wherever the tests run. Where one of these variables says that nobody
     sits before the screen, pytest writes out how compared bytes differ: for those of an array of a
     megabyte, this takes hours."""
     for name in ("CI", "BUILD_NUMBER"):
         os.environ.pop(name, None)
+    processes.one_in = config.getoption("--one-in")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
