@@ -2,8 +2,8 @@
 #   make demo       trains a network on handwritten digits and runs it from its .t7 file, then the
 #                   super-resolution example on a real photograph
 #   make test       builds, then runs ctest and pytest
-#   make test-all   also what takes long: every float, aarch64 under emulation and its wheel, races between
-#                   threads, every CUDA architecture, the wheel for CUDA, and that pythnn's wheel can be
+#   make test-all   also what takes long: every float, aarch64 under emulation and its wheel, musl, races
+#                   between threads, every CUDA architecture, the wheel for CUDA, and that pythnn's wheel can be
 #                   built again, byte for byte
 #   make coverage   the statements of thnn/ that the tests run
 #   make lint       the order of folders, ruff, mypy, clang-format
@@ -71,6 +71,7 @@ test-all: test accuracy
 	.ci/aarch64
 	.ci/wheels
 	.ci/emulated
+	.ci/musl
 	.ci/threads
 	CUDA_ARCHITECTURES=all .ci/cuda
 	PYTHNN_TWICE=1 .ci/check_wheel

@@ -37,6 +37,8 @@ function(thnn_compile_options target)
     # The library itself is linked where objects are linked.
     target_compile_options(${target} PRIVATE ${OpenMP_C_FLAGS})
   elseif(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
-    target_compile_options(${target} PRIVATE -Wno-unknown-pragmas)
+    # Numbers of threads, and what computes them, are for pragmas alone.
+    target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -Wno-unused-variable
+                                             -Wno-unused-parameter -Wno-unused-function)
   endif()
 endfunction()
