@@ -331,10 +331,13 @@ static void weightBlock(const GemmWork *work, int64_t firstRow, GemmAreas areas)
 
 /* ---- Tiles that threads share ---------------------------------------------------------------- */
 
-/* The outermost dimension in which an image has more than one element. */
+/* The outermost dimension in which image or map have more than one element. */
 static int outermost(const THNNConvolution *geometry)
 {
-  return geometry->input[0] > 1 ? 0 : geometry->input[1] > 1 ? 1 : 2;
+  int d = 0;
+  while (d < 2 && geometry->input[d] == 1 && geometry->output[d] == 1)
+    d++;
+  return d;
 }
 
 /* A band of an image: part of its outermost dimension, with the map positions that see it. */
