@@ -83,7 +83,7 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input,
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < blocks.count; i++) {
     const int64_t first = i * blocks.length, last = first + THNN_blockLength(&blocks, i);
-    THNN_(simd).pooling.sumOfBags(&all, first, last, out->data);
+    THNN_(simd).indices.sumOfBags(&all, first, last, out->data);
     for (int64_t b = first; b < last; b++) {
       const int64_t begin = start[b] - TH_INDEX_BASE;
       const int64_t end = b + 1 < bags ? start[b + 1] - TH_INDEX_BASE : sizes.indices;

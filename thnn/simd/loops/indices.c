@@ -267,6 +267,80 @@ static void addNamed(int64_t n, const int64_t *index, int64_t number, const real
     addNamedTo(n, index, number, x, false, sums);
 }
 
+/* Prefetch distance in rows, which can be anywhere in a table: large enough to hide the latency of
+ * memory, small enough for rows to stay in the first-level cache. */
+static int64_t rowsAhead(int64_t columns)
+{
+  enum { BYTES_AHEAD = 1 << 13, MOST = 16 };
+  const int64_t fitting = BYTES_AHEAD / (columns * (int64_t)sizeof(real) + 1) + 1;
+  return fitting < MOST ? fitting : MOST;
+}
+
+enum { MOST_BAG_VECTORS = VECTOR_REGISTERS / 2, FEW_BAG_VECTORS = 4 };
+
+/* Sums `vectors` vectors of columns over indices `begin` to end - 1; unless `whole`, only `lanes` of
+ * the last one. */
+INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, int64_t column,
+                            const Bags *bags, int64_t begin, int64_t end, int64_t ahead, real *sum)
+{
+  enum { LINE_BYTES = 64, PER_LINE = VECTOR_BYTES < LINE_BYTES ? LINE_BYTES / VECTOR_BYTES : 1 };
+  const real *table = bags->table + column;
+  Vector sums[MOST_BAG_VECTORS] = {{0}};
+  for (int64_t i = begin; i < end; i++) {
+    const int64_t after = i + ahead < bags->indices ? i + ahead : i;
+    const real *row = table + (bags->index[i] - bags->base) * bags->columns;
+    const real *next = table + (bags->index[after] - bags->base) * bags->columns;
+#pragma GCC unroll 16
+    for (int v = 0; v < vectors; v++) {
+      const real *x = row + v * LANES;
+      if (v % PER_LINE == 0)
+        __builtin_prefetch(next + v * LANES, READ, FIRST_LEVEL);
+      sums[v] += whole || v + 1 < vectors ? load(x) : loadLanes(x, lanes);
+    }
+  }
+#pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++)
+    if (whole || v + 1 < vectors)
+      store(sum + column + v * LANES, sums[v]);
+    else
+      storeLanes(sum + column + v * LANES, lanes, sums[v]);
+}
+
+/* As sumOfBagColumns, for at most FEW_BAG_VECTORS vectors. */
+INLINE void sumOfFewBagColumns(int64_t vectors, const bool whole, Lanes lanes, int64_t column,
+                               const Bags *bags, int64_t begin, int64_t end, int64_t ahead,
+                               real *sum)
+{
+  if (vectors == 4)
+    sumOfBagColumns(4, whole, lanes, column, bags, begin, end, ahead, sum);
+  else if (vectors == 3)
+    sumOfBagColumns(3, whole, lanes, column, bags, begin, end, ahead, sum);
+  else if (vectors == 2)
+    sumOfBagColumns(2, whole, lanes, column, bags, begin, end, ahead, sum);
+  else if (vectors == 1)
+    sumOfBagColumns(1, whole, lanes, column, bags, begin, end, ahead, sum);
+}
+
+static void sumOfBags(const Bags *bags, int64_t first, int64_t end, real *sums)
+{
+  const int64_t n = bags->columns, ahead = rowsAhead(n), rest = n % LANES;
+  const Lanes all = firstLanes(LANES), some = firstLanes(rest);
+  for (int64_t b = first; b < end; b++) {
+    const int64_t begin = bags->start[b] - bags->base;
+    const int64_t next = b + 1 < bags->bags ? bags->start[b + 1] - bags->base : bags->indices;
+    real *sum = sums + b * n;
+    int64_t i = 0;
+    for (; i + MOST_BAG_VECTORS * LANES <= n; i += MOST_BAG_VECTORS * LANES)
+      sumOfBagColumns(MOST_BAG_VECTORS, true, all, i, bags, begin, next, ahead, sum);
+    for (; i + FEW_BAG_VECTORS * LANES <= n; i += FEW_BAG_VECTORS * LANES)
+      sumOfBagColumns(FEW_BAG_VECTORS, true, all, i, bags, begin, next, ahead, sum);
+    if (rest == 0)
+      sumOfFewBagColumns((n - i) / LANES, true, all, i, bags, begin, next, ahead, sum);
+    else
+      sumOfFewBagColumns((n - i) / LANES + 1, false, some, i, bags, begin, next, ahead, sum);
+  }
+}
+
 const SimdIndices SIMD_TABLE(Indices, THNN_SIMD_LEVEL) = {
     .areWithin = areWithin,
     .areTaps = areTaps,
@@ -276,6 +350,7 @@ const SimdIndices SIMD_TABLE(Indices, THNN_SIMD_LEVEL) = {
     .addToElements = addToElements,
     .addToNearElements = addToNearElements,
     .addNamed = addNamed,
+    .sumOfBags = sumOfBags,
     .indexOfPlace = indexOfPlace,
     .numbersOfPlace = numbersOfPlace,
 };

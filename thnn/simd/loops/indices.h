@@ -1,4 +1,4 @@
-/* Indices into windows and planes: checking, decoding, and adding to what they name. */
+/* Indices into windows, planes and tables: checking, decoding, and adding to or up what they name. */
 #ifndef THNN_SIMD_INDICES_H
 #define THNN_SIMD_INDICES_H
 
@@ -7,6 +7,14 @@
 
 #include "simd/loops/indexWindows.h"
 #include "simd/place.h"
+
+/* Bags of rows of a table. `index` lists the rows of all bags, `indices` of them; bag b begins at
+ * index number start[b] and ends where the next one begins. Rows and starts count from `base`. */
+typedef struct Bags {
+  int64_t bags, indices, base, columns;
+  const int64_t *index, *start;
+  const real *table;
+} Bags;
 
 typedef struct SimdIndices {
   /* Whether first <= value <= last for all of n values; first and last are at least -1. */
@@ -30,6 +38,8 @@ typedef struct SimdIndices {
   /* sums += (index == number ? x : 0); if `first`, sums are set rather than added to */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);
+  /* row b of sums = the sum of the rows in bag b, added up in order, for bags `first` to end - 1 */
+  void (*sumOfBags)(const Bags *bags, int64_t first, int64_t end, real *sums);
   /* index = place + first, or `none` where nothing was found */
   void (*indexOfPlace)(int64_t n, const Place *place, int64_t first, int64_t none, int64_t *index);
   /* Splits places row*width + column, which are below 2^31, into row and column - begin[2*i], both

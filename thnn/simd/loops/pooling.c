@@ -2,7 +2,6 @@
  * combined column by column, and then its columns. Places decide between equal values, so that the
  * two steps choose what one walk through the window, row by row, would choose. */
 #include "simd/tuning.h"
-#include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 #include "simd/vector/vector.h"
 
@@ -382,61 +381,6 @@ static void sumOfRows(int64_t n, int64_t count, const real *const *rows, real *s
     sumOfFewRows(n, count - r, rows + r, false, sum);
 }
 
-/* Prefetch distance in rows, which can be anywhere in a table: large enough to hide the latency of
- * memory, small enough for rows to stay in the first-level cache. */
-static int64_t rowsAhead(int64_t columns)
-{
-  enum { BYTES_AHEAD = 1 << 13, MOST = 16 };
-  const int64_t fitting = BYTES_AHEAD / (columns * (int64_t)sizeof(real) + 1) + 1;
-  return fitting < MOST ? fitting : MOST;
-}
-
-/* Sums `vectors` vectors of columns over indices `begin` to end - 1; if not `whole`, only the
- * `lanes` of one vector. */
-INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, int64_t column,
-                            const Bags *bags, int64_t begin, int64_t end, int64_t ahead, real *sum)
-{
-  const real *table = bags->table + column;
-  Vector sums[VECTOR_REGISTERS / 2] = {{0}};
-  for (int64_t i = begin; i < end; i++) {
-    const int64_t after = i + ahead < bags->indices ? i + ahead : i;
-    const real *row = table + (bags->index[i] - bags->base) * bags->columns;
-    const real *next = table + (bags->index[after] - bags->base) * bags->columns;
-#pragma GCC unroll 16
-    for (int v = 0; v < vectors; v++) {
-      __builtin_prefetch(next + v * LANES, READ, FIRST_LEVEL);
-      sums[v] += whole ? load(row + v * LANES) : loadLanes(row, lanes);
-    }
-  }
-#pragma GCC unroll 16
-  for (int v = 0; v < vectors; v++)
-    if (whole)
-      store(sum + column + v * LANES, sums[v]);
-    else
-      storeLanes(sum + column, lanes, sums[v]);
-}
-
-static void sumOfBags(const Bags *bags, int64_t first, int64_t end, real *sums)
-{
-  enum { MOST = VECTOR_REGISTERS / 2 };
-  const int64_t n = bags->columns, ahead = rowsAhead(n);
-  const Lanes all = firstLanes(LANES);
-  for (int64_t b = first; b < end; b++) {
-    const int64_t begin = bags->start[b] - bags->base;
-    const int64_t next = b + 1 < bags->bags ? bags->start[b + 1] - bags->base : bags->indices;
-    real *sum = sums + b * n;
-    int64_t i = 0;
-    for (; i + MOST * LANES <= n; i += MOST * LANES)
-      sumOfBagColumns(MOST, true, all, i, bags, begin, next, ahead, sum);
-    for (; i + 4 * LANES <= n; i += 4 * LANES)
-      sumOfBagColumns(4, true, all, i, bags, begin, next, ahead, sum);
-    for (; i + LANES <= n; i += LANES)
-      sumOfBagColumns(1, true, all, i, bags, begin, next, ahead, sum);
-    if (i < n)
-      sumOfBagColumns(1, false, firstLanes(n - i), i, bags, begin, next, ahead, sum);
-  }
-}
-
 INLINE void sumOfTaps(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum)
 {
 #pragma omp simd
@@ -585,7 +529,6 @@ const SimdPooling SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {
     .fewestAlternate = FEWEST_ALTERNATE,
     .maxAround = maxAround,
     .sumOfRows = sumOfRows,
-    .sumOfBags = sumOfBags,
     .sumOfColumns = sumOfColumns,
     .sumOfSpans = sumOfSpans,
     .scale = scale,

@@ -24,14 +24,6 @@ typedef struct AlternateWindows {
   real start;
 } AlternateWindows;
 
-/* Bags of rows of a table. `index` lists the rows of all bags, `indices` of them; bag b begins at
- * index number start[b] and ends where the next one begins. Rows and starts count from `base`. */
-typedef struct Bags {
-  int64_t bags, indices, base, columns;
-  const int64_t *index, *start;
-  const real *table;
-} Bags;
-
 /* Spans of a row, in groups of one per lane. For spans that are near each other, `index` is where
  * each begins, counted from the first of its group, and `count` its length; empty spans complete
  * the last group. */
@@ -63,8 +55,6 @@ typedef struct SimdPooling {
                     real start, real *best, Place *place);
   /* sum = the sum of the rows, added up in order */
   void (*sumOfRows)(int64_t n, int64_t count, const real *const *rows, real *sum);
-  /* row b of sums = the sum of the rows in bag b, added up in order, for bags `first` to end - 1 */
-  void (*sumOfBags)(const Bags *bags, int64_t first, int64_t end, real *sums);
   /* sum[i] = x[i*step] + … + x[i*step + kernel - 1] */
   void (*sumOfColumns)(int64_t n, int64_t step, int64_t kernel, const real *x, real *sum);
   /* y[i] = the sum of the elements of span i, in order. Up to a vector's worth of elements is read
