@@ -214,8 +214,11 @@ INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const
     for (int j = 0; j < seen; j++) {
       Vector across[MOST_SEEN], coefficient[MOST_SEEN];
 #pragma GCC unroll 6
-      for (int i = 0; i < seen; i++)
+      for (int i = 0; i < seen; i++) {
         across[i] = line[i][j];
+        if (seen > 4) /* some lines are zeros: GCC would multiply them by 2.5 apart, and round */
+          KEEP_LOADED(across[i]);
+      }
       spreadElements(seen, across, coefficient);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
