@@ -43,7 +43,7 @@ def _arguments() -> argparse.Namespace:
     )
     add("--threads", nargs="+", type=int, default=[1, 2] if cores > 1 else [1])
     add("--peers", nargs="*", default=usual, choices=INFERENCE)
-    add("--simd", choices=LEVELS, help="keep all sides to this instruction set")
+    add("--simd", choices=LEVELS, help="keep all sides but onnxruntime to this instruction set")
     add("--seconds", type=float, default=1.0, help="per side and row (default: %(default)s)")
     add("--output", type=Path, default=ROOT / "build" / "benchmarks", help="folder for results")
     add("--document", action="store_true", help="also write docs/networks.md and its pictures")
