@@ -24,7 +24,7 @@ struct THNNState {
 typedef enum THNNKeptKind {
   THNN_KEPT_CONVOLUTION,
   THNN_KEPT_LINEAR,
-  THNN_KEPT_LINEAR_BACK /* for gradInput */
+  THNN_KEPT_LINEAR_BACK /* of a weight with a row for each term, as gradInput's and SeqLSTM's */
 } THNNKeptKind;
 typedef struct THNNKept {
   THNNKeptKind kind;

@@ -497,8 +497,8 @@ void THNN_(panelProducts_multiplyPanels)(const THNNState *state, int64_t m, int6
   THNN_REPRODUCIBLY(state, panelProducts_multiplyPanels,
                     (state, m, n, k, panels, scalars, b, adds, c))
   const int64_t steps = divideUp(maximum(m, n), THNN_(simd).panels.columns);
-  const double operations = (double)m * (double)n * (double)k / 12;
-  const THNNRoom room = {.threads = THNN_threads(state, steps, operations)};
+  const Product product = shapeOf(m, n, k, false, false);
+  const THNNRoom room = {.threads = THNN_threads(state, steps, panelOperations(&product))};
   multiplyByPanels(m, n, k, panels, scalars, b, adds, c, m, room);
 }
 

@@ -2,8 +2,9 @@
  * module that convolves with shared weights. See geometry/convolution.h for the geometry.
  *
  * Pointers are dense: images and maps are batch x planes x depth x height x width, weight is
- * outputPlanes x inputPlanes x kernel. Samples may lie apart, as the geometry says. `scratch` is plan->scratchBytes long, aligned to 64 bytes; its
- * contents are neither read nor kept. No function can fail. */
+ * outputPlanes x inputPlanes x kernel. Samples may lie apart, as the geometry says. `scratch` is
+ * plan->scratchBytes long, aligned to 64 bytes; its contents are neither read nor kept. No function
+ * can fail. */
 #ifndef THNN_CONVOLUTION_ENGINE_H
 #define THNN_CONVOLUTION_ENGINE_H
 

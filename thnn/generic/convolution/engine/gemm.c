@@ -458,21 +458,28 @@ static void runBlock(const GemmWork *work, int64_t block, GemmAreas areas)
   }
 }
 
+/* Threads compute blocks of the pass, each with scratch of its own. */
+static void runBlocks(const GemmWork *work, void *scratch)
+{
+  const int64_t blocks = samplesOf(work->plan) * blocksOf(work);
+  const int threads = work->plan->threads;
+#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
+  for (int64_t block = 0; block < blocks; block++) {
+    Scratch own = threadScratch(work->plan, scratch);
+    runBlock(work, block, layOut(work, &own));
+  }
+}
+
 bool THNN_(gemm_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
   GemmWork work = workFor(plan);
   OWN_OF(plan, work.tiles);
   work.of = of;
-  const int64_t blocks = samplesOf(plan) * blocksOf(&work);
-  const int threads = plan->threads;
   THNN_blasBegin();
   if (work.tiles.together)
     runTogether(&work, scratch);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-  for (int64_t block = 0; block < (work.tiles.together ? 0 : blocks); block++) {
-    Scratch own = threadScratch(plan, scratch);
-    runBlock(&work, block, layOut(&work, &own));
-  }
+  else
+    runBlocks(&work, scratch);
   THNN_blasEnd();
   if (of->gradBias)
     THNN_(engine_addMapSums)(plan, of);
