@@ -217,6 +217,30 @@ def gelu(shape: Shape) -> Case:
     )
 
 
+def gelu_tanh(shape: Shape) -> Case:
+    return pointwise(
+        "GELUTanh",
+        shape,
+        (),
+        (),
+        lambda torch, t: torch.ops.aten.gelu.default(t.input, approximate="tanh"),
+        lambda torch, t: torch.ops.aten.gelu_backward.default(
+            t.gradOutput, t.input, approximate="tanh"
+        ),
+    )
+
+
+def silu(shape: Shape) -> Case:
+    return pointwise(
+        "SiLU",
+        shape,
+        (),
+        (),
+        lambda torch, t: torch.ops.aten.silu.default(t.input),
+        lambda torch, t: torch.ops.aten.silu_backward.default(t.gradOutput, t.input),
+    )
+
+
 def square(shape: Shape) -> Case:
     return pointwise(
         "Square",
@@ -300,6 +324,8 @@ POINTWISE = [
     absolute(MEDIUM),
     square(MEDIUM),
     gelu(MEDIUM),
+    gelu_tanh(MEDIUM),
+    silu(MEDIUM),
     square_root(MEDIUM),
     prelu(MEDIUM),
 ]

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .. import thnn
-from ._arrays import Array, Real, Unfit, axis_of, check_shape, like, new, shaped
+from ._arrays import Array, Real, Unfit, axis_of, check_shape, like, new
 from ._front import function
 
 __all__ = ["gelu", "gelu_backward", "glu", "glu_backward", "silu", "silu_backward"]
-
-
-def _sigmoid(x: Array) -> Array:
-    output = like(x)
-    thnn.Sigmoid_updateOutput(None, x, output)
-    return shaped(output, x.shape)
-
-
-def _tanh(x: Array) -> Array:
-    output = like(x)
-    thnn.Tanh_updateOutput(None, x, output)
-    return shaped(output, x.shape)
 
 
 def _is_tanh(approximate: Any) -> bool:
     if approximate not in ("none", "tanh"):
         raise Unfit("approximate", "'none' or 'tanh'", repr(approximate))
     return bool(approximate == "tanh")
-
-
-# Of the approximation (Hendrycks and Gimpel, 2016): tanh of _FACTOR (x + _CUBIC x^3).
-_FACTOR, _CUBIC = math.sqrt(2 / math.pi), 0.044715
 
 
 @function(x="...")
@@ -42,36 +25,26 @@ def gelu(x: Real, *, approximate: str = "none") -> Array:
     ----------
     x : any shape
     approximate : "none" or "tanh"
-        With "tanh", 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) stands for the probability.
+        With "tanh", 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) stands for the probability
+        (Hendrycks and Gimpel, 2016).
 
     >>> gelu([0.0, 1.0]).round(4)
     array([0.    , 0.8413])
     """
-    if not _is_tanh(approximate):
-        output = like(x)
-        thnn.GELU_updateOutput(None, x, output)
-        return output
-    real = x.dtype.type
-    gate = _tanh(real(_FACTOR) * (x + real(_CUBIC) * x * x * x))
-    gate += real(1)
-    gate *= x
-    gate *= real(0.5)
-    return gate
+    forward = thnn.GELUTanh_updateOutput if _is_tanh(approximate) else thnn.GELU_updateOutput
+    output = like(x)
+    forward(None, x, output)
+    return output
 
 
 @function(x="...", grad_output="...")
 def gelu_backward(grad_output: Real, x: Real, *, approximate: str = "none") -> Array:
     """The gradient of `x`."""
-    real = x.dtype.type
-    if not _is_tanh(approximate):
-        grad_x = like(x)
-        thnn.GELU_updateGradInput(None, x, grad_output, grad_x)
-        return grad_x
-    gate = _tanh(real(_FACTOR) * (x + real(_CUBIC) * x * x * x))
-    slope = real(_FACTOR) * (real(1) + real(3 * _CUBIC) * x * x)
-    half = real(0.5)
-    found: Array = grad_output * (half * (1 + gate) + half * x * (1 - gate * gate) * slope)
-    return found
+    is_tanh = _is_tanh(approximate)
+    backward = thnn.GELUTanh_updateGradInput if is_tanh else thnn.GELU_updateGradInput
+    grad_x = like(x)
+    backward(None, x, grad_output, grad_x)
+    return grad_x
 
 
 @function(x="...")
@@ -106,18 +79,14 @@ def silu(x: Real) -> Array:
     >>> silu([0.0, 1.0]).round(4)
     array([0.    , 0.7311])
     """
-    output = _sigmoid(x)
-    output *= x
+    output = like(x)
+    thnn.SiLU_updateOutput(None, x, output)
     return output
 
 
 @function(x="...", grad_output="...")
 def silu_backward(grad_output: Real, x: Real) -> Array:
     """The gradient of `x`."""
-    gate = _sigmoid(x)
-    slope = 1 - gate
-    slope *= x
-    slope += 1
-    slope *= gate
-    slope *= grad_output
-    return slope
+    grad_x = like(x)
+    thnn.SiLU_updateGradInput(None, x, grad_output, grad_x)
+    return grad_x

@@ -414,3 +414,30 @@ THNN_API void THNN_(GELU_updateGradInput)(
     THTensor *input,      /* in: any shape */
     THTensor *gradOutput, /* in: shape of input */
     THTensor *gradInput); /* out: shape of input */
+
+/* Gaussian error linear unit, with (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 for the
+ * probability of a number below x. */
+THNN_API void THNN_(GELUTanh_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* out: shape of input */
+
+/* The approximate Gaussian error linear unit, backward. */
+THNN_API void THNN_(GELUTanh_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: shape of input */
+    THTensor *gradInput); /* out: shape of input */
+
+/* Sigmoid linear unit: input times its sigmoid. */
+THNN_API void THNN_(SiLU_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: any shape */
+    THTensor *output); /* out: shape of input */
+
+/* Sigmoid linear unit, backward. */
+THNN_API void THNN_(SiLU_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: any shape */
+    THTensor *gradOutput, /* in: shape of input */
+    THTensor *gradInput); /* out: shape of input */

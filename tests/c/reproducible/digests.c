@@ -325,6 +325,12 @@ static void map(void)
   FORWARD(GELU);
   MODULE(GELU_updateGradInput)(state, x, g, gradInput);
   add("GELU_updateGradInput", gradInput);
+  FORWARD(GELUTanh);
+  MODULE(GELUTanh_updateGradInput)(state, x, g, gradInput);
+  add("GELUTanh_updateGradInput", gradInput);
+  FORWARD(SiLU);
+  MODULE(SiLU_updateGradInput)(state, x, g, gradInput);
+  add("SiLU_updateGradInput", gradInput);
   FORWARD(Tanh);
   BACKWARD(Tanh, y);
   FORWARD(Sigmoid);

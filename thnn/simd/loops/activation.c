@@ -162,6 +162,68 @@ static void geluBackward(int64_t n, const real *x, const real *gradOutput, const
   }
 }
 
+/* (1 + tanh(u)) / 2 is sigmoid(2 u), which is 0 or 1 where |x| is above GATE_MOST. */
+#define GATE_FACTOR ((real)1.5957691216057308) /* 2 sqrt(2 / pi) */
+#define GATE_CUBIC ((real)0.044715)
+#define GATE_MOST 32
+
+/* 1 / (1 + e^-x), and its derivative, with one power and one division for both. */
+INLINE real sigmoidAndSlope(real x, real *slope)
+{
+  const real power = realExpNegative(-absolute(x)), inverse = 1 / (1 + power);
+  const real tail = power * inverse;
+  *slope = tail * inverse;
+  return x > 0 ? inverse : tail;
+}
+
+/* x, or the nearest number that the gate of geluTanh is computed for. */
+INLINE real gateInput(real x)
+{
+  return x > GATE_MOST ? GATE_MOST : x < -GATE_MOST ? -GATE_MOST : x;
+}
+
+static void geluTanh(int64_t n, const real *x, const real *parameters, real *y)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real a = gateInput(x[i]);
+    y[i] = x[i] * realSigmoid(GATE_FACTOR * a * (1 + GATE_CUBIC * a * a));
+  }
+}
+
+static void geluTanhBackward(int64_t n, const real *x, const real *gradOutput,
+                             const real *parameters, real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real a = gateInput(x[i]), gate = GATE_FACTOR * a * (1 + GATE_CUBIC * a * a);
+    real slope;
+    const real open = sigmoidAndSlope(gate, &slope);
+    slope *= GATE_FACTOR * (1 + 3 * GATE_CUBIC * a * a);
+    gradInput[i] = gradOutput[i] * (open + a * slope);
+  }
+}
+
+static void silu(int64_t n, const real *x, const real *parameters, real *y)
+{
+  (void)parameters;
+  gated(n, x, x, y);
+}
+
+static void siluBackward(int64_t n, const real *x, const real *gradOutput, const real *parameters,
+                         real *gradInput)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    real slope;
+    const real open = sigmoidAndSlope(x[i], &slope);
+    gradInput[i] = gradOutput[i] * (open + x[i] * slope);
+  }
+}
+
 static void hardShrink(int64_t n, const real *x, const real *parameters, real *y)
 {
   const real lambda = parameters[0];
@@ -496,6 +558,8 @@ const SimdActivation SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
     .gatedBackward = gatedBackward,
     .gelu = gelu,
     .geluBackward = geluBackward,
+    .geluTanh = geluTanh,
+    .geluTanhBackward = geluTanhBackward,
     .hardShrink = hardShrink,
     .softShrink = softShrink,
     .shrinkBackward = shrinkBackward,
@@ -508,6 +572,8 @@ const SimdActivation SIMD_TABLE(Activation, THNN_SIMD_LEVEL) = {
     .logSigmoidBackward = logSigmoidBackward,
     .product = product,
     .sigmoidBackward = sigmoidBackward,
+    .silu = silu,
+    .siluBackward = siluBackward,
     .softPlus = softPlus,
     .softPlusBackward = softPlusBackward,
     .sqrt = squareRoot,

@@ -24,6 +24,9 @@ typedef struct SimdActivation {
   Map gelu;
   /* gradOutput * (probability + x * density) */
   Map2 geluBackward;
+  /* the same with (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 for the probability */
+  Map geluTanh;
+  Map2 geluTanhBackward;
   /* x where it is beyond lambda on either side, otherwise 0; lambda */
   Map hardShrink;
   /* hardShrink's result, moved by lambda towards 0; lambda */
@@ -46,6 +49,9 @@ typedef struct SimdActivation {
   Map2 product;
   /* gradOutput * (1 - y) * y */
   Map2 sigmoidBackward;
+  /* x * sigmoid(x) */
+  Map silu;
+  Map2 siluBackward;
   /* beta * x > threshold ? x : log(1 + e^(beta * x)) / beta; beta, threshold */
   Map softPlus;
   /* beta * y > threshold ? gradOutput : gradOutput * (1 - e^(-beta * y)); beta, threshold */

@@ -25,6 +25,16 @@ def normal_probability(x: float) -> float:
     return math.erfc(-x / math.sqrt(2)) / 2
 
 
+def gate(x: Any) -> Any:
+    """(1 + tanh(u)) / 2."""
+    return sigmoid(math.sqrt(8 / math.pi) * (x + 0.044715 * x**3))
+
+
+def gelu_tanh_slope(x: Any) -> Any:
+    slope = math.sqrt(8 / math.pi) * (1 + 3 * 0.044715 * x * x)
+    return gate(x) + x * gate(x) * gate(-x) * slope
+
+
 def shrink_mask(x: Any) -> Any:
     return (x > 0.5) | (x < -0.5)
 
@@ -58,6 +68,7 @@ MODULES = [
         lambda x: x * normal_probability(x),
         lambda x: normal_probability(x) + x * np.exp(-x * x / 2) / np.sqrt(2 * np.pi),
     ),
+    Module("GELUTanh", (), lambda x: x * gate(x), gelu_tanh_slope),
     Module("HardShrink", (0.5,), lambda x: x * shrink_mask(x), shrink_mask),
     Module(
         "HardTanh",
@@ -74,6 +85,7 @@ MODULES = [
         inplace=True,
     ),
     Module("LogSigmoid", (), lambda x: -softplus(-x), lambda x: sigmoid(-x), takes_buffer=True),
+    Module("SiLU", (), lambda x: x * sigmoid(x), lambda x: sigmoid(x) * (1 + x * sigmoid(-x))),
     Module("Sigmoid", (), sigmoid, lambda y: y * (1 - y), takes_output=True),
     Module(
         "SoftPlus",
