@@ -263,7 +263,8 @@ static const THNNConvolution ALONE = {.batch = 1,
                                       .dilation = {1, 1, 1},
                                       .pad = {0, 0, 120}};
 
-/* Where gemm has one block, two threads share its products. */
+/* Where gemm has one block, two threads share its products; and where `lines` has one band, they
+ * share its planes, unless that would leave one of them idle. */
 static void testSharedTiles(THNNState *state)
 {
   THNNConvolutionPlan plan;
@@ -271,6 +272,14 @@ static void testSharedTiles(THNNState *state)
   THNN_State_setConvolutionRow(state, "gemm");
   THNN_(engine_prepare)(&plan, state, &ALONE, THNN_CONVOLUTION_BACKWARD_DATA);
   CHECK(isRow(&plan, "gemm") && plan.chosen.threads == 2);
+  THNN_State_setConvolutionRow(state, "lines");
+  THNN_(engine_prepare)(&plan, state, &ALONE, THNN_CONVOLUTION_FORWARD);
+  CHECK(isRow(&plan, "lines") && plan.chosen.threads == 2);
+  THNNConvolution three = ALONE;
+  three.batch = 3;
+  THNN_State_setThreads(state, 4);
+  THNN_(engine_prepare)(&plan, state, &three, THNN_CONVOLUTION_FORWARD);
+  CHECK(isRow(&plan, "lines") && plan.chosen.threads == 3);
   THNN_State_setConvolutionRow(state, NULL);
 }
 

@@ -360,9 +360,11 @@ static void dotLines(const LineDots *of)
   }
 }
 
-/* Sums up `vectors` vectors, whole ones or their first `lanes`, of `planes` planes. */
+/* Sums up `vectors` vectors of `planes` planes: if they are not all whole, the first ones before
+ * `parts` are, and of the others the first `lanes`. */
 INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes lanes,
-                    const LineSums *of, int64_t firstPlane, const THNNPosition *at)
+                    const LineSums *of, int64_t firstPlane, const THNNPosition *at,
+                    const THNNPosition *parts)
 {
   const real *factor = of->factors + firstPlane * of->taps, *x[MOST_SUM_VECTORS];
   Vector sum[TILE_PLANES][MOST_SUM_VECTORS];
@@ -377,7 +379,7 @@ INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes
       if (of->start)
         sum[p][v] = broadcast(of->start[firstPlane + p]);
       else
-        sum[p][v] = whole ? load(y) : loadLanes(y, lanes);
+        sum[p][v] = whole || at + v < parts ? load(y) : loadLanes(y, lanes);
     }
   for (int64_t t = 0; t < of->taps; t++, factor += TILE_PLANES) {
     const int64_t offset = of->offsets[t];
@@ -398,7 +400,7 @@ INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; v++) {
       real *y = of->y + (firstPlane + p) * of->yPlane + at[v].y;
-      if (whole)
+      if (whole || at + v < parts)
         store(y, sum[p][v]);
       else
         storeLanes(y, lanes, sum[p][v]);
@@ -407,12 +409,13 @@ INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes
 
 /* Makes `vectors` a constant. */
 INLINE void sumSome(const int planes, int64_t vectors, const bool whole, Lanes lanes,
-                    const LineSums *of, int64_t firstPlane, const THNNPosition *at)
+                    const LineSums *of, int64_t firstPlane, const THNNPosition *at,
+                    const THNNPosition *parts)
 {
 #define CASE(VECTORS)                                                                              \
   case VECTORS:                                                                                    \
     if (VECTORS <= mostSumVectors(planes))                                                         \
-      sumTile(planes, VECTORS, whole, lanes, of, firstPlane, at);                                  \
+      sumTile(planes, VECTORS, whole, lanes, of, firstPlane, at, parts);                           \
     break
   switch (vectors) {
     CASE(1);
@@ -430,9 +433,10 @@ INLINE void sumVectorsOf(const int planes, const bool whole, const LineSums *of,
 {
   const Lanes lanes = firstLanes(of->vectors.lanes);
   const int64_t most = mostSumVectors(planes), tiles = (count + most - 1) / most;
+  const THNNPosition *parts = of->vectors.at + of->vectors.whole;
   for (int64_t tile = 0; tile < tiles; tile++) {
     const int64_t begin = count * tile / tiles, end = count * (tile + 1) / tiles;
-    sumSome(planes, end - begin, whole, lanes, of, firstPlane, at + begin);
+    sumSome(planes, end - begin, whole, lanes, of, firstPlane, at + begin, parts);
   }
 }
 
@@ -477,6 +481,12 @@ static void prefetchSums(const LineSums *of, const THNNPosition *at, int64_t vec
       __builtin_prefetch(of->y + plane * of->yPlane + at[v].y, WRITE);
 }
 
+/* The most vectors of a tile. */
+static int64_t tileVectors(const LineSums *of)
+{
+  return mostSumVectors(of->planes < TILE_PLANES ? (int)of->planes : TILE_PLANES);
+}
+
 /* Number of vectors in a strip, which is summed up for all planes before the next strip. A strip is
  * as long as its part of x stays in the first-level cache or a small part of the second, since
  * longer strips write longer runs of y. If y is much larger than x, all vectors are one strip. */
@@ -485,7 +495,7 @@ static int64_t stripVectors(const LineSums *of, int64_t count)
   enum { STRIP_BYTES = 48 << 10, MANY_TIMES = 4 };
   if (of->planes >= MANY_TIMES * of->taps)
     return count;
-  const int64_t tile = mostSumVectors(of->planes < TILE_PLANES ? (int)of->planes : TILE_PLANES);
+  const int64_t tile = tileVectors(of);
   const int64_t tiles = STRIP_BYTES / (of->taps * tile * VECTOR_BYTES);
   return tiles > 1 ? tiles * tile : tile;
 }
@@ -511,11 +521,18 @@ INLINE void sumStrips(const bool whole, const LineSums *of, const THNNPosition *
   }
 }
 
+/* Partial vectors that do not fill a tile share one with whole vectors: a tile of one vector would
+ * wait for its sums. */
 static void sumLines(const LineSums *of)
 {
   const Vectors *vectors = &of->vectors;
-  sumStrips(true, of, vectors->at, vectors->whole);
-  sumStrips(false, of, vectors->at + vectors->whole, vectors->parts);
+  const int64_t all = vectors->whole + vectors->parts, most = tileVectors(of);
+  const int64_t tiles = (all + most - 1) / most;
+  int64_t whole = vectors->whole;
+  if (vectors->parts > 0 && vectors->parts < most && all * (tiles - 1) / tiles < whole)
+    whole = all * (tiles - 1) / tiles;
+  sumStrips(true, of, vectors->at, whole);
+  sumStrips(false, of, vectors->at + whole, all - whole);
 }
 
 static void addAllLanes(int64_t n, const real *vectors, real *sums)

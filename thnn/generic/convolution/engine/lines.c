@@ -7,8 +7,8 @@
  * contiguous whatever the padding and the stride, or in place if there is only one tap. A weight is
  * one scalar for all lanes.
  *
- * A task is a band of lines of the map for all planes. Blocks of image planes are added to it in
- * turn. */
+ * A task is a band of lines of the map, for all planes or, if there are fewer bands than threads,
+ * for a share of the planes. Blocks of image planes are added to it in turn. */
 #include "generic/convolution/engine/paddedLines.h"
 
 /* Most bytes of the padded tiles of a band, which stay in the second-level cache. */
@@ -38,15 +38,21 @@ typedef struct LinesWorker {
   int64_t *offset;       /* offset in a padded tile of each image plane of a block and tap */
   real *factors, *start; /* packed weights; the bias, with zeros for missing planes */
   bool adds;             /* to what the map holds, instead of starting from the bias */
+  int64_t shares;        /* number of tasks that a band's planes are divided among */
 
   real *padded;
   THNNPosition *at;
 } LinesWorker;
 
-/* Number of map planes, rounded up to whole groups. */
+/* Number of groups of map planes, and that of their planes, the missing ones of the last included. */
+static int64_t planeGroups(const THNNConvolution *g)
+{
+  return divideUp(g->outputPlanes, THNN_(simd).shifts.tilePlanes);
+}
+
 static int64_t wholePlanes(const THNNConvolution *g)
 {
-  return roundUp(g->outputPlanes, THNN_(simd).shifts.tilePlanes);
+  return planeGroups(g) * THNN_(simd).shifts.tilePlanes;
 }
 
 /* Number of image planes of a block times taps. */
@@ -114,6 +120,13 @@ static void setLinesCost(AlgorithmPlan *plan, const THNNConvolution *g, const Ba
   setCost(plan, LINES_COSTS, costs, counts);
 }
 
+/* The number of threads: as many as there are bands, or as evenly share the planes of each band. */
+static int lineThreads(const AlgorithmPlan *plan, const THNNConvolution *g, const Bands *bands)
+{
+  const int threads = threadsFor(plan, bands->count * planeGroups(g));
+  return bands->count < threads ? (int)(threads / bands->count * bands->count) : threads;
+}
+
 static Bands flatBands(const THNNConvolution *g)
 {
   const int64_t planes =
@@ -144,7 +157,7 @@ bool THNN_(lines_planConvolution)(AlgorithmPlan *plan)
       paddedElements(g, &worker.bands) * size > PADDED_BYTES)
     return false;
   setLinesCost(plan, g, &worker.bands);
-  plan->threads = threadsFor(plan, worker.bands.count);
+  plan->threads = lineThreads(plan, g, &worker.bands);
   plan->adds = true;
   KEEP_OWN(plan, worker.bands);
   return true;
@@ -212,22 +225,26 @@ static void addFlat(const LinesWorker *worker, int64_t first, LineSums sums)
   THNN_(simd).shifts.sumLines(&sums);
 }
 
-static void addBand(const LinesWorker *worker, int64_t index)
+static void runTask(const LinesWorker *worker, int64_t task)
 {
   const THNNConvolution *g = &worker->g;
   const Bands *bands = &worker->bands;
-  const Band band = THNN_(paddedLines_band)(g, bands, index);
+  const Band band = THNN_(paddedLines_band)(g, bands, task / worker->shares);
+  const int64_t share = task % worker->shares, groups = planeGroups(g);
+  const int64_t group = THNN_(simd).shifts.tilePlanes, positions = THNN_convolutionMapPositions(g);
+  const int64_t plane = groups * share / worker->shares * group;
+  const int64_t end = groups * (share + 1) / worker->shares * group;
   LineSums sums = {.vectors = THNN_(paddedLines_list)(g, bands, &band, worker->at),
                    .offsets = worker->offset,
-                   .planes = g->outputPlanes,
-                   .yPlane = THNN_convolutionMapPositions(g),
-                   .start = worker->adds ? NULL : worker->start,
+                   .planes = minimum(end, g->outputPlanes) - plane,
+                   .yPlane = positions,
+                   .start = worker->adds ? NULL : worker->start + plane,
                    .x = worker->padded,
                    .streams = bands->flat,
-                   .y = worker->map};
+                   .y = worker->map + plane * positions};
   for (int64_t first = 0; first < g->inputPlanes; first += bands->planes) {
     sums.taps = blockPlanes(worker, first) * THNN_convolutionTaps(g);
-    sums.factors = worker->factors + blockFactors(g, first);
+    sums.factors = worker->factors + blockFactors(g, first) + plane * sums.taps;
     if (bands->flat) {
       addFlat(worker, first, sums);
     } else {
@@ -259,14 +276,15 @@ bool THNN_(lines_runConvolution)(const AlgorithmPlan *plan, const Operands *of, 
   layOutShared(&common, &shared);
   prepareShared(&common, of);
   const int threads = plan->threads;
+  common.shares = maximum(threads / common.bands.count, 1);
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     LinesWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
 #pragma omp for schedule(static)
-    for (int64_t band = 0; band < common.bands.count; band++)
-      addBand(&worker, band);
+    for (int64_t task = 0; task < common.bands.count * common.shares; task++)
+      runTask(&worker, task);
   }
   return true;
 }
