@@ -16,7 +16,7 @@ static const int64_t TASK_BYTES = 256 << 10;
 static const int64_t WORTHWHILE_ROWS = 36, WORTHWHILE_SHARED_ROWS = 150;
 /* Least image planes of a block. Taps through which other positions see inside the image are added
  * separately, and this many planes then fill a register tile. */
-static const int64_t WORTHWHILE_PLANES = 8;
+static const int64_t WORTHWHILE_PLANES = 16;
 
 /* Cuts planes into blocks, and taps too where planes are few: enough blocks for several threads,
  * and so small that their sums stay in cache. Lines of `lineTaps` taps are not cut if their sums
