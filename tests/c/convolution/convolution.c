@@ -208,33 +208,39 @@ static void testInfiniteAdded(THNNState *state)
 {
   const char *rows[] = {"winograd", "winograd4", "winograd25", "winograd42"};
   const int64_t kernels[] = {3, 3, 5, 2};
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 12; i++) {
+    const int row = i / 3, stride = 1 + i % 3 / 2;
+    const bool back = i % 3 == 1;
     const THNNConvolutionPart part =
-        i % 2 ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;
-    THNNConvolution g = evenLayer(kernels[i / 2], 2, 5, 7, 13, 22);
-    g.kernel[0] = g.input[0] = g.output[0] = 3;
-    g.pad[0] = 1;
-    for (int d = 1; d < 3; d++)
-      g.output[d] = g.input[d] + 2 * g.pad[d] - g.kernel[d] + 1;
+        back ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;
+    THNNConvolution g = evenLayer(stride * kernels[row], 2, 5, 7, 13, 22);
+    if (stride == 1) {
+      g.kernel[0] = g.input[0] = g.output[0] = 3;
+      g.pad[0] = 1;
+    }
+    for (int d = 1; d < 3; d++) {
+      g.stride[d] = stride;
+      g.output[d] = (g.input[d] + 2 * g.pad[d] - g.kernel[d]) / stride + 1;
+    }
     real *image = newRandom(imageSize(&g)), *map = newRandom(mapSize(&g));
     real *weight = newRandom(weightSize(&g));
     for (int j = 1; j < 4; j++)
-      (i % 2 ? map : image)[j * 377] = j % 2 ? INFINITY : -INFINITY;
+      (back ? map : image)[j * 377] = j % 2 ? INFINITY : -INFINITY;
     Computation of = {.part = part,
                       .image = image,
                       .map = map,
                       .weight = weight,
-                      .results = i % 2 ? imageSize(&g) : mapSize(&g)};
+                      .results = back ? imageSize(&g) : mapSize(&g)};
     real *start = newRandom(of.results);
     double *wanted = calloc((size_t)of.results, sizeof(double));
     double *size = calloc((size_t)of.results, sizeof(double));
     addProducts(&g, part, image, map, weight, wanted, size);
     of.finish = (Finish){.addend = start, .adds = true};
-    THNN_State_setConvolutionRow(state, rows[i / 2]);
+    THNN_State_setConvolutionRow(state, rows[row]);
     THNNConvolutionPlan plan;
     real *found = compute(&g, &of, state, &plan);
     THNN_State_setConvolutionRow(state, NULL);
-    CHECK(isRow(&plan, rows[i / 2]) && THNN_(engine_adds)(&plan));
+    CHECK(isRow(&plan, rows[row]) && THNN_(engine_adds)(&plan));
     int finite = 0;
     bool right = true;
     for (int64_t j = 0; j < of.results; j++) {

