@@ -201,7 +201,8 @@ static bool keepsGaps(const Product *p, const real *c)
 /* How often products were computed with a packed before, usually and reproducibly. */
 static int metKept[2][ALL_PATHS];
 
-/* Whether packing a first gives the bits of `wanted`, where a is packed at all. */
+/* Whether packing a first gives the bits of `wanted`, where a is packed at all; also if the product
+ * is computed in two parts. */
 static bool isSameKept(THNNState *state, const Product *p, const real *before, const real *wanted)
 {
   const int64_t elements =
@@ -214,7 +215,16 @@ static bool isSameKept(THNNState *state, const Product *p, const real *before, c
   THNN_(panelProducts_keepPanels)(state, p->m, p->k, p->a, kept);
   THNN_(panelProducts_multiplyKept)
   (state, p->m, p->n, p->k, kept, p->b, p->beta == 1, c, p->leading, room);
-  const bool same = memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
+  bool same = memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
+  if (p->beta == 0) {
+    const int64_t step = THNN_(panelProducts_keptStep)(state), middle = p->n / 2 / step * step;
+    memcpy(c, before, (size_t)results * sizeof(real));
+    THNN_(panelProducts_multiplyKeptPart)
+    (state, p->m, middle, p->n, p->k, kept, p->b, c, p->leading);
+    THNN_(panelProducts_multiplyKeptPart)
+    (state, p->m, 0, middle, p->k, kept, p->b, c, p->leading);
+    same = same && memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
+  }
   metKept[THNN_State_reproducible(state)][p->paths]++;
   free(c);
   free(kept);

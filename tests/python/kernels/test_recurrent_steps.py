@@ -146,9 +146,10 @@ def test_steps_are_those_of_the_cells(
     np.testing.assert_array_equal(found["output"][-1 if reverse else 0], untouched)
 
 
+@pytest.mark.parametrize("shape", [(3, 9, 33), (3, 40, 64)])
 @pytest.mark.parametrize("kind", FORWARD)
-def test_threads_do_not_change_bits(kind: str) -> None:
-    a = sample(kind, (3, 9, 33), "float32")
+def test_threads_do_not_change_bits(kind: str, shape: tuple[int, int, int]) -> None:
+    a = sample(kind, shape, "float32")
     with State(threads=1) as alone:
         wanted = run(kind, a, False, alone)
     for threads in (2, 3):

@@ -21,6 +21,25 @@ static bool hasDenseColumns(const THTensor *weight)
   return weight->size[1] > 1 && weight->stride[0] == 1 && weight->stride[1] == weight->size[0];
 }
 
+/* What the cells of all steps read and write; biases may be NULL. */
+typedef struct ForwardCells {
+  int64_t units, batch;
+  real *gates, *states, *memory;
+  const real *recurrent, *inBias, *recurrentBias;
+} ForwardCells;
+
+/* Computes the cell of a sample. */
+static void forwardCell(const ForwardCells *of, THNNStep at, int64_t sample)
+{
+  const int64_t units = of->units, width = LSTM_GATES * units;
+  const int64_t before = (at.before * of->batch + sample) * units;
+  const int64_t after = (at.after * of->batch + sample) * units;
+  real *gate = of->gates + (at.step * of->batch + sample) * width;
+  const GateRows rows = {gate, of->recurrent + sample * width, of->inBias, of->recurrentBias};
+  THNN_(simd).recurrent.lstm(units, LSTM_ORDER, &rows, of->memory + before, gate,
+                             of->states + after, of->memory + after);
+}
+
 void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *weight,
                                    THTensor *bias1, THTensor *bias2, THTensor *output,
                                    THTensor *cells, bool reverse)
@@ -49,24 +68,55 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
   THNN_planAcquire(&plan);
 
   takeWeight(&products, matrix->data);
+  const ForwardCells of = {.units = units,
+                           .batch = batch,
+                           .gates = all->data,
+                           .states = states->data,
+                           .memory = memory->data,
+                           .recurrent = recurrent->data,
+                           .inBias = inBias ? inBias->data : NULL,
+                           .recurrentBias = recurrentBias ? recurrentBias->data : NULL};
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
-  for (int64_t step = 0; step < sizes.steps; step++) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-    real *gate = (real *)all->data + at.step * batch * width;
-    const int64_t before = at.before * batch * units, after = at.after * batch * units;
-    multiplyStep(&products, (const real *)states->data + before, NULL, false, recurrent->data);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++) {
-      const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
-                             inBias ? inBias->data : NULL,
-                             recurrentBias ? recurrentBias->data : NULL};
-      THNN_(simd).recurrent.lstm(units, LSTM_ORDER, &rows,
-                                 (const real *)memory->data + before + i * units, gate + i * width,
-                                 (real *)states->data + after + i * units,
-                                 (real *)memory->data + after + i * units);
+  const int64_t parts = sampleParts(&products), together = parts > 1 ? 0 : sizes.steps;
+#pragma omp parallel for num_threads((int)parts) schedule(static) if (parts > 1)
+  for (int64_t part = 0; part < parts; part++) {
+    const Samples samples = samplesOf(&products, part, parts);
+    for (int64_t step = together; step < sizes.steps; step++) {
+      const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+      multiplySamples(&products, samples, of.states + at.before * batch * units, recurrent->data);
+      for (int64_t i = samples.begin; i < samples.end; i++)
+        forwardCell(&of, at, i);
     }
   }
+  for (int64_t step = 0; step < together; step++) {
+    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+    multiplyStep(&products, of.states + at.before * batch * units, NULL, false, recurrent->data);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < batch; i++)
+      forwardCell(&of, at, i);
+  }
   THNN_planRelease(&plan);
+}
+
+/* What the gradients of the cells of all steps read and write; `given` may be NULL. */
+typedef struct BackwardCells {
+  int64_t units, batch;
+  const real *gates, *memory, *given;
+  real *gradGates, *carried, *carriedCell;
+} BackwardCells;
+
+/* Computes the gradients of the cell of a sample. */
+static void backwardCell(const BackwardCells *of, THNNStep at, int64_t sample)
+{
+  const int64_t units = of->units, width = LSTM_GATES * units;
+  const int64_t place = at.step * of->batch + sample;
+  real *row = of->carried + sample * units, *cell = of->carriedCell + sample * units;
+  if (of->given)
+    THNN_(simd).pointwise.axpy(units, 1, of->given + place * units, row);
+  const LstmGradients gradients = {of->memory + (at.before * of->batch + sample) * units,
+                                   of->memory + (at.after * of->batch + sample) * units, row, cell};
+  THNN_(simd).recurrent.lstmBackward(units, LSTM_ORDER, of->gates + place * width, &gradients,
+                                     of->gradGates + place * width, cell);
 }
 
 void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTensor *weight,
@@ -94,25 +144,33 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
   THNN_planAcquire(&plan);
 
   takeWeight(&products, matrix->data);
+  const BackwardCells of = {.units = units,
+                            .batch = batch,
+                            .gates = all->data,
+                            .memory = memory->data,
+                            .given = from ? from->data : NULL,
+                            .gradGates = to->data,
+                            .carried = carried->data,
+                            .carriedCell = carriedCell->data};
   const int threads =
       THNN_threads(state, batch, (double)batch * (double)units * LSTM_BACKWARD_COST);
-  for (int64_t step = sizes.steps; step-- > 0;) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-    const real *gate = (const real *)all->data + at.step * batch * width;
-    real *gradGate = (real *)to->data + at.step * batch * width;
-    const real *cx = (const real *)memory->data + at.before * batch * units;
-    const real *cy = (const real *)memory->data + at.after * batch * units;
-    const real *given = from ? (const real *)from->data + at.step * batch * units : NULL;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++) {
-      real *row = (real *)carried->data + i * units, *cell = (real *)carriedCell->data + i * units;
-      if (given)
-        THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
-      const LstmGradients gradients = {cx + i * units, cy + i * units, row, cell};
-      THNN_(simd).recurrent.lstmBackward(units, LSTM_ORDER, gate + i * width, &gradients,
-                                         gradGate + i * width, cell);
+  const int64_t parts = sampleParts(&products), together = parts > 1 ? 0 : sizes.steps;
+#pragma omp parallel for num_threads((int)parts) schedule(static) if (parts > 1)
+  for (int64_t part = 0; part < parts; part++) {
+    const Samples samples = samplesOf(&products, part, parts);
+    for (int64_t step = sizes.steps; step-- > together;) {
+      const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+      for (int64_t i = samples.begin; i < samples.end; i++)
+        backwardCell(&of, at, i);
+      multiplySamples(&products, samples, of.gradGates + at.step * batch * width, of.carried);
     }
-    multiplyStep(&products, gradGate, NULL, false, carried->data);
+  }
+  for (int64_t step = together; step-- > 0;) {
+    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < batch; i++)
+      backwardCell(&of, at, i);
+    multiplyStep(&products, of.gradGates + at.step * batch * width, NULL, false, of.carried);
   }
   THNN_planRelease(&plan);
 }

@@ -511,3 +511,27 @@ void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_
   real *scalars = kept + panelElementsOf(m, k);
   multiplyByPanels(m, n, k, kept, scalars, b, adds, c, leading, room);
 }
+
+void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, int64_t first,
+                                           int64_t end, int64_t k, real *kept, Matrix b, real *c,
+                                           int64_t leading)
+{
+  THNN_REPRODUCIBLY(state, panelProducts_multiplyKeptPart,
+                    (state, m, first, end, k, kept, b, c, leading))
+  real *scalars = kept + panelElementsOf(m, k);
+  const Matrix a = {kept, THNN_(simd).panels.columns, true};
+  Product product = productOf(m, end, k, 1, a, b, c, leading);
+  product.panels = kept;
+  product.scalars = scalars;
+  for (int64_t column = first; column < end; column += THNN_(simd).panels.step)
+    packColumns(&product, column, scalars);
+  const Part part = {.endRow = m, .first = first, .end = end};
+  const Packing none = {NULL, NULL};
+  multiplyPart(&product, &part, &none);
+}
+
+int64_t THNN_(panelProducts_keptStep)(const THNNState *state)
+{
+  THNN_REPRODUCIBLY_GET(state, panelProducts_keptStep, (state))
+  return THNN_(simd).panels.step;
+}
