@@ -26,7 +26,7 @@ def gelu(x: Real, *, approximate: str = "none") -> Array:
     x : any shape
     approximate : "none" or "tanh"
         With "tanh", 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) stands for the probability
-        (Hendrycks and Gimpel, 2016).
+        (Hendrycks and Gimpel, 2016): GELUTanh.
 
     >>> gelu([0.0, 1.0]).round(4)
     array([0.    , 0.8413])
@@ -74,7 +74,7 @@ def glu_backward(grad_output: Real, x: Real, axis: int = -1) -> Array:
 
 @function(x="...")
 def silu(x: Real) -> Array:
-    """x / (1 + exp(-x)), also called swish.
+    """x / (1 + exp(-x)): SiLU, also called swish.
 
     >>> silu([0.0, 1.0]).round(4)
     array([0.    , 0.7311])
