@@ -3,6 +3,7 @@
     python -m benchmarks.networks                   all networks, one and sixteen inputs
     python -m benchmarks.networks ResNet --batch 1  some
     python -m benchmarks.networks --peers "PyTorch compiled" --dtype float32 float64
+    python -m benchmarks.networks --layers          their single convolutions instead
     python -m benchmarks.networks --document        also write docs/networks.md
 
 Times are the shortest of many runs; all sides take turns in one process. Results are compared.
@@ -17,6 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ..environment import LEVELS, ROOT, facts, import_torch, settle
+from .layers import LAYERS
 from .measuring import measure
 from .models import NETWORKS
 from .page import line, update_page
@@ -46,10 +48,16 @@ def _arguments() -> argparse.Namespace:
     add("--simd", choices=LEVELS, help="keep all sides but onnxruntime to this instruction set")
     add("--seconds", type=float, default=1.0, help="per side and row (default: %(default)s)")
     add("--output", type=Path, default=ROOT / "build" / "benchmarks", help="folder for results")
+    add("--layers", action="store_true", help="single convolutions, in evaluation")
     add("--document", action="store_true", help="also write docs/networks.md and its pictures")
     add("--also", nargs="+", type=Path, default=[], metavar="FILE",
         help="networks.json of other runs, for the document")  # fmt: skip
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.layers:
+        if options.document:
+            parser.error("--document is about networks, not about --layers")
+        options.kind = ["inference"]
+    return options
 
 
 def main() -> int:
@@ -86,7 +94,7 @@ def _rows(options: argparse.Namespace, kind: str, dtype: str) -> tuple[list[Row]
     print(f"\n{kind}, {dtype}, ms\n\n| network | batch | threads | {' | '.join(sides)} | ratio |")
     print("|---" * (len(sides) + 4) + "|")
     rows, right = [], True
-    for network in NETWORKS:
+    for network in LAYERS if options.layers else NETWORKS:
         if options.filters and not any(part in network.name for part in options.filters):
             continue
         for batch in options.batch or network.batches:

@@ -10,7 +10,9 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))  # behind the installed package
 
+from benchmarks.networks import __main__ as command
 from benchmarks.networks import measuring, page
+from benchmarks.networks.layers import LAYERS
 from benchmarks.networks.measuring import measure
 from benchmarks.networks.models import NETWORKS
 from benchmarks.networks.peers import INFERENCE, our_training
@@ -30,6 +32,21 @@ def test_small_networks_run(network):
     first = [np.array(one) for one in _tables(step(network.input(2)))]
     second = _tables(step(network.input(2)))
     assert any(np.abs(a - b).max() > 0 for a, b in zip(first, second, strict=True))
+
+
+def test_layers_are_single_convolutions_of_different_names():
+    assert len({layer.name for layer in LAYERS}) == len(LAYERS) > 40
+    layer = next(one for one in LAYERS if one.name == "64-64_8_k3p1")
+    row = Row(layer.name, "inference", "float32", 2, 1)
+    assert measure(row, layer, {"modules": INFERENCE["modules"]}, 0) == []
+    assert layer.model().forward(layer.input(2)).shape == (2, 64, 8, 8)
+
+
+def test_layers_are_not_for_the_document(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["networks", "--layers", "--document"])
+    with pytest.raises(SystemExit):
+        command.main()
+    assert "--layers" in capsys.readouterr().err
 
 
 def _tables(value):
