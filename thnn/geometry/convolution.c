@@ -157,21 +157,28 @@ static int64_t residueRuns(const THNNConvolution *geometry, int dimension, int64
 }
 
 /* Visits only residue classes that see a tap, because the stride may be far larger than the kernel.
- * Each of the others is one run. */
+ * Each of the others is one run. Classes with as many positions and taps, which begin at the same
+ * one, have as many runs; with a large stride most have as many as the class before. */
 static int64_t countTransposedRuns(const THNNConvolution *geometry, int dimension)
 {
   const int64_t stride = geometry->stride[dimension], kernel = geometry->kernel[dimension];
   const int64_t dilation = geometry->dilation[dimension];
   const int64_t residues = minimum(stride, geometry->input[dimension]);
   const int64_t tapStep = stride / greatestCommonDivisor(stride, dilation);
-  int64_t count = residues;
+  int64_t count = residues, runs = 0, positions = 0;
+  ResidueTaps taps = {0};
   for (int64_t tap = 0; tap < kernel && tap < tapStep; tap++) {
     const int64_t start = tap * dilation - geometry->pad[dimension];
     const int64_t residue = start - floorDivide(start, stride) * stride;
     if (residue >= residues)
       continue;
-    const ResidueTaps taps = tapsFrom(geometry, dimension, residue, tap);
-    count += residueRuns(geometry, dimension, residue, &taps, NULL, 0, 0) - 1;
+    const ResidueTaps before = taps;
+    const int64_t positionsBefore = positions;
+    taps = tapsFrom(geometry, dimension, residue, tap);
+    positions = ceilDivide(geometry->input[dimension] - residue, stride);
+    if (taps.taps != before.taps || taps.offset != before.offset || positions != positionsBefore)
+      runs = residueRuns(geometry, dimension, residue, &taps, NULL, 0, 0);
+    count += runs - 1;
   }
   return count;
 }

@@ -354,8 +354,23 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
   free(wanted);
 }
 
+/* Runs are as many where there is no room to write them. */
+static void checkRuns(const THNNConvolution *g)
+{
+  const THNNConvolution sides[] = {*g, THNN_convolutionTransposed(g)};
+  for (int side = 0; side < 2; side++)
+    for (int i = 0; i < 3; i++) {
+      const int64_t room = sides[side].output[i] + 1; /* each run has a position */
+      THNNConvolutionRun *runs = malloc((size_t)room * sizeof *runs);
+      const int64_t count = THNN_convolutionRuns(&sides[side], i, runs, room);
+      CHECK(count < room && THNN_convolutionRuns(&sides[side], i, NULL, 0) == count);
+      free(runs);
+    }
+}
+
 void testGeometry(const THNNConvolution *g, THNNState *state)
 {
+  checkRuns(g);
   real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
   real *weight = newRandom(weightSize(g));
   real *mapBias = newRandom(g->outputPlanes), *imageBias = newRandom(g->inputPlanes);
