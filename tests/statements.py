@@ -26,6 +26,8 @@ def counted(build: Path, gcov: str) -> dict[Path, dict[int, int]]:
         for text in done.stdout.splitlines():
             for file in json.loads(text)["files"]:
                 path = Path(os.path.normpath(build / file["file"]))
+                if not path.exists():  # ccache names files from a folder of its own
+                    path = ROOT / file["file"]
                 lines = counts[path]
                 for line in file["lines"]:
                     number, count = line["line_number"], line["count"]
