@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 MODULES = Path(__file__).parents[3] / "cmake"
+TOOLCHAINS = {"aarch64-linux-gnu": "aarch64-root", "x86_64-linux-musl": "musl-root"}
+"""What fills the folder that a toolchain file takes the target's libraries from."""
 PROJECT = f"""
 cmake_minimum_required(VERSION 3.20)
 project(cross LANGUAGES NONE)
@@ -53,3 +55,17 @@ def test_blas_of_the_target_is_found(tmp_path: Path, root: Path) -> None:
     done = configure(tmp_path, root, "-DTHNN_BLAS=scipy-openblas32")
     assert not done.returncode, done.stderr
     assert f"BLAS: {library}" in done.stdout
+
+
+@pytest.mark.parametrize("toolchain", TOOLCHAINS)
+def test_toolchain_says_what_fills_its_folder(tmp_path: Path, toolchain: str) -> None:
+    cmake = shutil.which("cmake")
+    if not cmake:
+        pytest.skip("there is no cmake on PATH")
+    command = [cmake, f"-DTHNN_TARGET={tmp_path}", "-P", str(MODULES / f"{toolchain}.cmake")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert f"the folder that packaging/{TOOLCHAINS[toolchain]} has filled" in " ".join(
+        done.stderr.split()
+    )
+    assert (MODULES.parent / "packaging" / TOOLCHAINS[toolchain]).is_file()
