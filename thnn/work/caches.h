@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { THNN_LINE_BYTES = 64 };
+#include "simd/vector/prefetch.h"
 
 /* Whether a tensor is so large that most of it has left the caches by the time it is read again:
  * more than 16 MB. */

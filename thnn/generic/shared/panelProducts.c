@@ -70,10 +70,10 @@ static void fetchLater(const Product *p, const LaterBlock *later, int64_t step, 
   if (!later->data || step == 0)
     return;
   const int64_t first = later->lines * (step - 1) / (steps - 1);
-  panels->ahead = later->data + first * p->a.leading;
-  panels->aheadLines = later->lines * step / (steps - 1) - first;
-  panels->aheadLength = later->length;
-  panels->aheadStride = p->a.leading;
+  panels->ahead = (THNNRanges){.first = later->data + first * p->a.leading,
+                               .bytes = later->length * (int64_t)sizeof(real),
+                               .count = later->lines * step / (steps - 1) - first,
+                               .stride = p->a.leading * (int64_t)sizeof(real)};
 }
 
 /* Computes a block. `all` says what it adds to and what it fetches ahead. Panels are packed in
@@ -153,9 +153,9 @@ static Packing packingIn(const Product *p, THNNRoom room)
   return (Packing){own, own + packedSizesOf(p).panels};
 }
 
-/* Prefetches the packed scalars of the block that follows another one in columns [first, end). */
-static void fetchScalars(const Product *p, const OperandBlock *most, const OperandBlock *block,
-                         int64_t first, int64_t end)
+/* The packed scalars of the block that follows another one in columns [first, end). */
+static THNNRanges laterScalars(const Product *p, const OperandBlock *most,
+                               const OperandBlock *block, int64_t first, int64_t end)
 {
   OperandBlock next = *block;
   next.column += most->width;
@@ -163,9 +163,10 @@ static void fetchScalars(const Product *p, const OperandBlock *most, const Opera
     next.column = first;
     next.term += most->terms;
   }
-  if (next.term < p->k)
-    THNN_(simd).products.prefetch(minimum(most->terms, p->k - next.term) * THNN_(simd).panels.step,
-                                  p->scalars + scalarsBefore(p, &next));
+  const int64_t terms = minimum(most->terms, p->k - next.term), step = THNN_(simd).panels.step;
+  return (THNNRanges){.first = p->scalars + scalarsBefore(p, &next),
+                      .bytes = terms * step * (int64_t)sizeof(real),
+                      .count = terms > 0};
 }
 
 /* Finishes a block of results, whose sums are complete. */
@@ -200,13 +201,13 @@ static void addPanels(const Product *all, int64_t index, const OperandBlock *mos
       packPanels(&one, &block, whole, own + (onTheWay ? whole * block.terms : 0));
     for (block.column = first; block.column < end; block.column += most->width) {
       block.width = minimum(most->width, end - block.column);
+      Panels panels = {.add = one.add || block.term > 0};
       if (one.scalars)
-        fetchScalars(&one, most, &block, first, end);
+        panels.aheadScalars = laterScalars(&one, most, &block, first, end);
       else
         packScalars(&one, &block, scalars);
       if (one.sums && row == 0)
         addSums(&one, &block, scalars);
-      Panels panels = {.add = one.add || block.term > 0};
       fetchLater(&one, &later, (block.column - first) / most->width, steps, &panels);
       multiplyBlock(&one, &block, &panels, packed, onTheWay && block.column == first ? own : NULL,
                     one.scalars ? one.scalars + scalarsBefore(&one, &block) : scalars);

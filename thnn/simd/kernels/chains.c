@@ -58,7 +58,8 @@ INLINE void addChain(const int positions, const int taps, const int vectors, con
  * the first is `begin`. A scalar is loaded once for all taps that see it. `positions`, `taps` and
  * `vectors` are constants where this is called. */
 INLINE void addChainTerms(const int positions, const int taps, const int vectors, const Chains *of,
-                          const THNNOffsets *line, int64_t begin, int64_t first, int64_t last)
+                          const THNNOffsets *line, THNNAhead *ahead, int64_t begin, int64_t first,
+                          int64_t last)
 {
   Vector sum[LONGEST_TILE][4];
 #pragma GCC unroll 24
@@ -71,6 +72,7 @@ INLINE void addChainTerms(const int positions, const int taps, const int vectors
     const real *scalars = of->scalars + line->scalar + before * of->spacing;
     const real *factors = of->factors + tap * of->factorStep;
     const THNNOffsets *chain = of->chain + first, *stop = of->chain + last;
+    THNN_fetchAhead(ahead);
     if (missed <= CHECKED && end >= positions + taps - 1 - CHECKED)
       for (; chain < stop; chain++)
         addChain(positions, taps, vectors, true, missed, end, scalars + chain->scalar, of->spacing,
@@ -92,13 +94,13 @@ INLINE void addChainTerms(const int positions, const int taps, const int vectors
 }
 
 INLINE void addChainTile(const int positions, const int taps, const int vectors, const Chains *of,
-                         const THNNOffsets *line, int64_t begin)
+                         const THNNOffsets *line, THNNAhead *ahead, int64_t begin)
 {
   const int64_t most = TERMS_PER_SUM / of->taps > 0 ? TERMS_PER_SUM / of->taps : 1;
   int64_t first = 0;
   do {
     const int64_t last = first + most < of->chains ? first + most : of->chains;
-    addChainTerms(positions, taps, vectors, of, line, begin, first, last);
+    addChainTerms(positions, taps, vectors, of, line, ahead, begin, first, last);
     first = last;
   } while (first < of->chains);
 }
@@ -133,15 +135,15 @@ INLINE void addChainTile(const int positions, const int taps, const int vectors,
 #endif
 #define DEFINE_TILE(POSITIONS, TAPS, VECTORS)                                                      \
   static void addTile##POSITIONS##x##TAPS##x##VECTORS(const Chains *of, const THNNOffsets *line,   \
-                                                      int64_t begin)                               \
+                                                      THNNAhead *ahead, int64_t begin)             \
   {                                                                                                \
     if (POSITIONS <= CHAIN_TILE(VECTORS))                                                          \
-      addChainTile(POSITIONS, TAPS, VECTORS, of, line, begin);                                     \
+      addChainTile(POSITIONS, TAPS, VECTORS, of, line, ahead, begin);                              \
   }
 #define NAME_TILE(POSITIONS, TAPS, VECTORS) addTile##POSITIONS##x##TAPS##x##VECTORS,
 
 typedef void (*const ChainTiles[LONGEST_TILE])(const Chains *of, const THNNOffsets *line,
-                                               int64_t begin);
+                                               THNNAhead *ahead, int64_t begin);
 
 /* Tiles of one vector; the list is indexed by the number of taps that are taken together, less
  * 1. */
@@ -159,26 +161,32 @@ static ChainTiles TILES_OF_VECTORS[] = {
     {EACH_TILE(NAME_TILE, 1, 2)}, {EACH_TILE(NAME_TILE, 1, 3)}, {EACH_TILE(NAME_TILE, 1, 4)}};
 
 /* Cuts lines into tiles of nearly equal length. */
-static void addChainLines(ChainTiles tiles, const Chains *of)
+static void addChainLines(ChainTiles tiles, const Chains *of, THNNAhead *ahead)
 {
   const int64_t longest = CHAIN_TILE(of->vectors), count = (of->positions + longest - 1) / longest;
   for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++)
     for (int64_t tile = 0; tile < count; tile++) {
       const int64_t begin = of->positions * tile / count, end = of->positions * (tile + 1) / count;
-      tiles[end - begin - 1](of, line, begin);
+      tiles[end - begin - 1](of, line, ahead, begin);
     }
+}
+
+/* The parts in which the taps of chains are taken together. */
+static int64_t partsOf(const Chains *of)
+{
+  return of->vectors > 1 ? of->taps : (of->taps + THNN_CHAIN_TAPS - 1) / THNN_CHAIN_TAPS;
 }
 
 /* Cuts chains into parts of nearly equal length: a part with a single tap would spend most of its
  * time on loads. */
-static void addParts(const Chains *of)
+static void addParts(const Chains *of, THNNAhead *ahead)
 {
-  const int64_t parts = (of->taps + THNN_CHAIN_TAPS - 1) / THNN_CHAIN_TAPS, taps = of->taps / parts;
+  const int64_t parts = partsOf(of), taps = of->taps / parts;
   const int64_t before = of->taps % parts * (taps + 1);
   Chains part = *of;
   if (before > 0) {
     part.taps = before;
-    addChainLines(TILES_OF_TAPS[taps], &part);
+    addChainLines(TILES_OF_TAPS[taps], &part, ahead);
     part.start = NULL;
   }
   part.taps = of->taps - before;
@@ -186,15 +194,17 @@ static void addParts(const Chains *of)
   part.end -= before;
   part.scalars += before * of->spacing;
   part.factors += before * of->factorStep;
-  addChainLines(TILES_OF_TAPS[taps - 1], &part);
+  addChainLines(TILES_OF_TAPS[taps - 1], &part, ahead);
 }
 
 static void addChains(const Chains *of)
 {
+  const int64_t longest = CHAIN_TILE(of->vectors), tiles = (of->positions + longest - 1) / longest;
+  THNNAhead ahead = THNN_aheadOf(&of->ahead, of->lines * tiles * partsOf(of));
   if (of->vectors == 1)
-    addParts(of);
+    addParts(of, &ahead);
   else
-    addChainLines(TILES_OF_VECTORS[of->vectors - 2], of);
+    addChainLines(TILES_OF_VECTORS[of->vectors - 2], of, &ahead);
 }
 
 /* Adds to the rows' sums the products of the scalar at offset `at` of a line with taps

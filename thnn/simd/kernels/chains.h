@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "simd/vector/ahead.h"
+
 /* Where a row or a term of a sum of products finds its scalar and its vector, as offsets from the
  * pointers of the structs below; the offsets of row and term are added. */
 typedef struct THNNOffsets {
@@ -33,6 +35,7 @@ typedef struct Chains {
   const real *scalars, *factors;
   const real *start; /* or NULL */
   real *sums;
+  THNNRanges ahead; /* what a later call reads: all tiles fetch some of it */
 } Chains;
 
 /* The transposed sums, for chains of taps over lines of positions: for each row r, each tap k of

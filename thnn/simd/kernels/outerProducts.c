@@ -52,8 +52,8 @@ INLINE void addTerm(const Products *p, const THNNOffsets *term, const int rows, 
 }
 
 /* Adds terms [first, last) to one tile; `rows` and `vectors` are constants where this is called. */
-INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, const int vectors,
-                     int64_t first, int64_t last)
+INLINE void addTerms(const Products *p, const THNNOffsets *row, THNNAhead *ahead, const int rows,
+                     const int vectors, int64_t first, int64_t last)
 {
   enum { MOST_PARTS = 4 };
   const int parts = partialSums(rows, vectors);
@@ -70,7 +70,9 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, 
   }
   const THNNOffsets *term = p->term + first, *end = p->term + last;
   while (term < end) {
-    const THNNOffsets *stop = p->streams && end - term > LINE ? term + LINE : end;
+    const int64_t turn = p->streams ? LINE : ahead->left > 0 ? THNN_TERMS_PER_TURN : end - term;
+    const THNNOffsets *stop = end - term > turn ? term + turn : end;
+    THNN_fetchAhead(ahead);
     if (p->streams)
 #pragma GCC unroll 8
       for (int i = 0; i < rows; i++)
@@ -104,11 +106,11 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, const int rows, 
   OF(2, VECTORS)                                                                                   \
   OF(3, VECTORS) OF(4, VECTORS) OF(5, VECTORS) OF(6, VECTORS) OF(7, VECTORS) OF(8, VECTORS)
 #define DEFINE_TILE(ROWS, VECTORS)                                                                 \
-  static void addTile##ROWS##x##VECTORS(const Products *p, const THNNOffsets *row, int64_t first,  \
-                                        int64_t last)                                              \
+  static void addTile##ROWS##x##VECTORS(const Products *p, const THNNOffsets *row,                 \
+                                        THNNAhead *ahead, int64_t first, int64_t last)             \
   {                                                                                                \
     if (VECTORS <= MOST_VECTORS && ROWS <= tileRows(VECTORS))                                      \
-      addTerms(p, row, ROWS, VECTORS, first, last);                                                \
+      addTerms(p, row, ahead, ROWS, VECTORS, first, last);                                         \
   }
 #define NAME_TILE(ROWS, VECTORS) addTile##ROWS##x##VECTORS,
 
@@ -117,8 +119,8 @@ EACH_TILE(DEFINE_TILE, 2)
 EACH_TILE(DEFINE_TILE, 3)
 EACH_TILE(DEFINE_TILE, 4)
 
-static void (*const TILES[][MOST_ROWS])(const Products *p, const THNNOffsets *row, int64_t first,
-                                        int64_t last) = {
+static void (*const TILES[][MOST_ROWS])(const Products *p, const THNNOffsets *row, THNNAhead *ahead,
+                                        int64_t first, int64_t last) = {
     {EACH_TILE(NAME_TILE, 1)},
     {EACH_TILE(NAME_TILE, 2)},
     {EACH_TILE(NAME_TILE, 3)},
@@ -131,12 +133,14 @@ static void (*const TILES[][MOST_ROWS])(const Products *p, const THNNOffsets *ro
 static void add(const Products *p)
 {
   const int64_t most = tileRows(p->vectors), tiles = (p->rows + most - 1) / most;
+  const int64_t turns = tiles * ((p->terms + THNN_TERMS_PER_TURN - 1) / THNN_TERMS_PER_TURN);
+  THNNAhead ahead = THNN_aheadOf(&p->ahead, turns);
   int64_t first = 0;
   do {
     const int64_t last = first + TERMS_PER_SUM < p->terms ? first + TERMS_PER_SUM : p->terms;
     for (int64_t tile = 0; tile < tiles; tile++) {
       const int64_t begin = p->rows * tile / tiles, end = p->rows * (tile + 1) / tiles;
-      TILES[p->vectors - 1][end - begin - 1](p, p->row + begin, first, last);
+      TILES[p->vectors - 1][end - begin - 1](p, p->row + begin, &ahead, first, last);
     }
     first = last;
   } while (first < p->terms);

@@ -23,6 +23,7 @@ typedef struct Products {
   int64_t streams;
   const real *start; /* or NULL */
   real *sums;
+  THNNRanges ahead; /* what a later call reads: all tiles fetch some of it */
 } Products;
 
 typedef struct SimdProducts {

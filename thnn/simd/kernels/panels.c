@@ -5,7 +5,6 @@
  * and multiplies them by one scalar per row. The scalars of a tile stay in the first-level cache
  * for all panels, which come from the second-level cache as fast as they are used. Results may be
  * outside the caches: each tile prefetches those of the next one. */
-#include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
 
 enum {
@@ -20,8 +19,7 @@ enum {
    * vectors of rows are computed at a time, since their sums do not wait for each other. */
   MOST_FEW = 4,
   FEW_COLUMNS = VECTOR_REGISTERS == 32 ? MOST_FEW : 0,
-  SIDE_BY_SIDE = 4,
-  LINE = 64 / sizeof(real) /* reals in a cache line */
+  SIDE_BY_SIDE = 4
 };
 
 _Static_assert((int)STEP <= THNN_MOST_PANEL_STEP, "the bound holds");
@@ -35,11 +33,12 @@ INLINE const real *scalarsOf(const Panels *p, int64_t row)
 }
 
 /* Where a tile's operands and results begin, what its sums start from, where the results of the
- * next tile begin, and how many lanes of its last vector are stored. */
+ * next tile begin, how many lanes of its last vector are stored, and what it fetches ahead. */
 typedef struct Tile {
   const real *scalars, *panel, *source, *start;
   real *packed, *c, *next;
   int64_t left;
+  THNNAhead *ahead, *aheadScalars;
 } Tile;
 
 /* Computes a tile, and packs its panel if `packs`. `rows`, `vectors` and `packs` are constants
@@ -59,30 +58,37 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
   real *packed = tile->packed;
   const int64_t stride = packs ? p->sourceStride : p->stride;
   const int64_t ahead = TERMS_AHEAD * stride * (int64_t)sizeof(real);
-  for (int64_t t = p->terms; t > 0; t--, scalars += STEP, factors += stride) {
-    Vector factor[MOST_VECTORS];
-#pragma GCC unroll 4
-    for (int j = 0; j < vectors; j++)
-      factor[j] = load(factors + j * LANES);
-    /* With fewer registers, tiles are bound by loads, and prefetches would add to these; while
-     * packing, the operand comes from far away, and prefetching pays. */
-    if (VECTOR_REGISTERS == 32 || packs) {
-#pragma GCC unroll 4
-      for (int j = 0; j < vectors; j++)
-        __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
-    }
-    if (packs) {
+  const real *end = scalars + p->terms * STEP;
+  while (scalars < end) {
+    const int64_t turn = THNN_TERMS_PER_TURN * STEP;
+    const real *stop = end - scalars > turn ? scalars + turn : end;
+    THNN_fetchAhead(tile->ahead);
+    THNN_fetchAhead(tile->aheadScalars);
+    for (; scalars < stop; scalars += STEP, factors += stride) {
+      Vector factor[MOST_VECTORS];
 #pragma GCC unroll 4
       for (int j = 0; j < vectors; j++)
-        store(packed + j * LANES, factor[j]);
-      packed += COLUMNS;
-    }
+        factor[j] = load(factors + j * LANES);
+      /* With fewer registers, tiles are bound by loads, and prefetches would add to these; while
+       * packing, the operand comes from far away, and prefetching pays. */
+      if (VECTOR_REGISTERS == 32 || packs) {
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; j++)
+          __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
+      }
+      if (packs) {
+#pragma GCC unroll 4
+        for (int j = 0; j < vectors; j++)
+          store(packed + j * LANES, factor[j]);
+        packed += COLUMNS;
+      }
 #pragma GCC unroll 8
-    for (int i = 0; i < rows; i++) {
-      const Vector x = broadcast(scalars[i]);
+      for (int i = 0; i < rows; i++) {
+        const Vector x = broadcast(scalars[i]);
 #pragma GCC unroll 4
-      for (int j = 0; j < vectors; j++)
-        sum[i][j] += x * factor[j];
+        for (int j = 0; j < vectors; j++)
+          sum[i][j] += x * factor[j];
+      }
     }
   }
   const Lanes last = firstLanes(tile->left);
@@ -202,40 +208,15 @@ static void multiplyFew(const Panels *p, int64_t few)
     COLUMNS_ALONE[few - 1](p, row, panel, p->c + whole);
 }
 
-/* What is still to be fetched ahead of a later call, and how many cache lines each tile fetches. */
-typedef struct Ahead {
-  const real *line;
-  int64_t lines, at, perTile;
-} Ahead;
-
-static Ahead aheadOf(const Panels *p, int64_t tiles)
-{
-  if (!p->ahead || tiles == 0)
-    return (Ahead){.lines = 0};
-  const int64_t all = p->aheadLines * ((p->aheadLength + LINE - 1) / LINE);
-  return (Ahead){.line = p->ahead, .lines = p->aheadLines, .perTile = (all + tiles - 1) / tiles};
-}
-
-static void fetchAhead(const Panels *p, Ahead *ahead)
-{
-  for (int64_t i = 0; i < ahead->perTile && ahead->lines > 0; i++) {
-    __builtin_prefetch(ahead->line + ahead->at, READ, SECOND_LEVEL);
-    ahead->at += LINE;
-    if (ahead->at >= p->aheadLength) {
-      ahead->at = 0;
-      ahead->line += p->aheadStride;
-      ahead->lines--;
-    }
-  }
-}
-
 static void multiply(const Panels *p)
 {
   const int64_t left = p->columns % COLUMNS;
   const int64_t few = left <= FEW_COLUMNS ? left : 0;
   const int64_t whole = p->columns - few;
   const int64_t tiles = (p->rows + MOST_ROWS - 1) / MOST_ROWS * ((whole + COLUMNS - 1) / COLUMNS);
-  Ahead ahead = aheadOf(p, tiles);
+  const int64_t turns = tiles * ((p->terms + THNN_TERMS_PER_TURN - 1) / THNN_TERMS_PER_TURN);
+  THNNAhead ahead = THNN_aheadOf(&p->ahead, turns);
+  THNNAhead aheadScalars = THNN_aheadOf(&p->aheadScalars, turns);
   for (int64_t i = 0; i < p->rows; i += MOST_ROWS) {
     const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
     Tile tile = {.scalars = scalarsOf(p, i),
@@ -243,13 +224,14 @@ static void multiply(const Panels *p)
                  .source = p->source,
                  .packed = p->packed,
                  .start = p->start ? p->start + i : NULL,
-                 .c = p->c + i * p->cStride};
+                 .c = p->c + i * p->cStride,
+                 .ahead = &ahead,
+                 .aheadScalars = &aheadScalars};
     for (int64_t j = 0; j < whole; j += COLUMNS) {
       const int64_t columns = whole - j < COLUMNS ? whole - j : COLUMNS;
       const int64_t vectors = (columns + LANES - 1) / LANES;
       tile.left = columns - (vectors - 1) * LANES;
       tile.next = j + COLUMNS < whole ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
-      fetchAhead(p, &ahead);
       if (p->source && i == 0 && columns == COLUMNS)
         packTile(p, &tile);
       else

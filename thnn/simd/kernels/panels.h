@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "simd/vector/ahead.h"
+
 /* An upper bound on SimdPanels.mostInPlace. */
 enum { THNN_MOST_IN_PLACE = 64 };
 /* An upper bound on SimdPanels.step. */
@@ -24,10 +26,9 @@ typedef struct Panels {
   const real *source;
   int64_t sourceStride; /* from one term to the next; panels are adjacent */
   real *packed;
-  /* If not NULL, lines of a matrix that a later call packs. Each tile of this call fetches some of
-   * them to the second-level cache, so that waiting for memory overlaps with multiplying. */
-  const real *ahead;
-  int64_t aheadLines, aheadLength, aheadStride;
+  /* What later calls pack, and their scalars: all tiles fetch some of them, so that waiting for
+   * memory overlaps with multiplying. */
+  THNNRanges ahead, aheadScalars;
   bool add;          /* whether to add to c; `start` is not used then */
   const real *start; /* or NULL: 0 */
   real *c;

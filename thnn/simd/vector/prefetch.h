@@ -15,7 +15,7 @@ static inline const void *THNN_ahead(const void *address, int64_t bytes)
   return (const void *)((uintptr_t)address + (uintptr_t)bytes);
 }
 
-enum { THNN_PAGE_BYTES = 4096 };
+enum { THNN_LINE_BYTES = 64, THNN_PAGE_BYTES = 4096 };
 
 /* The first page that begins at or after an address. */
 static inline char *THNN_nextPage(const void *address)

@@ -255,16 +255,18 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Prefetches kept weights of a panel's planes for slices [first, end): in a network of several
- * layers they come from a far cache. */
-static void fetchWeights(const WinogradWorker *worker, int64_t planes, int64_t first, int64_t end,
-                         const real *weights)
+/* Kept weights of a panel's planes for slices [first, end), which are prefetched: in a network of
+ * several layers they come from a far cache. */
+static THNNRanges laterWeights(const WinogradWorker *worker, int64_t planes, int64_t first,
+                               int64_t end, const real *weights)
 {
+  const int64_t lanes = vectorLanes();
   if (!worker->plan.keepsWeights || worker->g.transposed)
-    return;
-  for (int64_t plane = 0; plane < planes; plane += vectorLanes())
-    THNN_(simd).products.prefetch((end - first) * vectorLanes(),
-                                  weights + worker->row[plane].scalar + worker->term[first].scalar);
+    return (THNNRanges){.count = 0};
+  return (THNNRanges){.first = weights + worker->row[0].scalar + worker->term[first].scalar,
+                      .bytes = (end - first) * lanes * (int64_t)sizeof(real),
+                      .count = divideUp(planes, lanes),
+                      .stride = filtersOf(worker) * lanes * (int64_t)sizeof(real)};
 }
 
 /* Adds the products of slices [first, end) with `weights` to a panel's sums, for `vectors` vectors
@@ -278,21 +280,21 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
   for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++)
     for (int64_t slice = first; slice < end; slice += terms) {
       const int64_t place = block * coefficientsOf(worker) + coefficient;
-      const Products products = {.row = worker->row,
-                                 .rows = planes,
-                                 .term = worker->term + slice - first,
-                                 .terms = minimum(terms, end - slice),
-                                 .vectors = (int)vectors,
-                                 .scalars = weights + coefficient * weightStep(worker),
-                                 .factors = worker->coefficients + place * step + first * tiles,
-                                 .start = slice == 0 ? worker->zeros : NULL,
-                                 .sums = worker->sums + place * sumStep(worker)};
+      Products products = {.row = worker->row,
+                           .rows = planes,
+                           .term = worker->term + slice - first,
+                           .terms = minimum(terms, end - slice),
+                           .vectors = (int)vectors,
+                           .scalars = weights + coefficient * weightStep(worker),
+                           .factors = worker->coefficients + place * step + first * tiles,
+                           .start = slice == 0 ? worker->zeros : NULL,
+                           .sums = worker->sums + place * sumStep(worker)};
       if (slice + terms < end)
-        fetchWeights(worker, planes, slice + terms, minimum(slice + 2 * terms, end),
-                     products.scalars);
+        products.ahead = laterWeights(worker, planes, slice + terms,
+                                      minimum(slice + 2 * terms, end), products.scalars);
       else if (coefficient + 1 < coefficientsOf(worker))
-        fetchWeights(worker, planes, first, minimum(first + terms, end),
-                     products.scalars + weightStep(worker));
+        products.ahead = laterWeights(worker, planes, first, minimum(first + terms, end),
+                                      products.scalars + weightStep(worker));
       /* A group's coefficients do not fit into the second-level cache. */
       if (!worker->plan.sharesWeights && coefficient + 1 < coefficientsOf(worker))
         THNN_(simd).products.prefetch(products.terms * tiles,

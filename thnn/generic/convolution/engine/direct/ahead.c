@@ -1,8 +1,6 @@
 /* Prefetches what a task reads and writes while another one is computed. */
 #include "generic/convolution/engine/direct/direct.h"
 
-/* Bytes of weights that are prefetched at once. */
-static const int64_t PIECE_BYTES = 512;
 /* Positions that are computed between two turns of prefetching the next group's image. */
 static const int64_t SLICE_POSITIONS = 24;
 
@@ -103,10 +101,19 @@ void THNN_(direct_aimAtWeights)(DirectWorker *worker, const Panel *panel, const 
 {
   const int64_t group = worker->plan.groupPlanes * worker->taps * panel->lanes;
   const int64_t left = THNN_(direct_packedElements)(worker) - (end - worker->kept);
-  const int64_t piece = PIECE_BYTES / (int64_t)sizeof(real);
-  worker->aheadWeights = (Ahead){.first = end,
-                                 .length = piece,
-                                 .count = {1, 1, minimum(group, left) / piece},
-                                 .stride = {0, 0, piece}};
-  startAhead(&worker->aheadWeights, sliceCount(worker));
+  worker->laterWeights = end;
+  worker->laterElements = minimum(group, left);
+}
+
+THNNRanges THNN_(direct_shareOfWeights)(const DirectWorker *worker, int64_t done, int64_t count)
+{
+  const int64_t line = THNN_LINE_BYTES / (int64_t)sizeof(real);
+  const int64_t lines = divideUp(worker->laterElements, line);
+  int64_t all = 0;
+  for (int64_t i = 0; i < worker->classes; i++)
+    all += worker->class[i].positions * worker->class[i].line.positions;
+  const int64_t first = lines * done / all, end = lines * (done + count) / all;
+  return (THNNRanges){.first = worker->laterWeights + first * line,
+                      .bytes = (end - first) * THNN_LINE_BYTES,
+                      .count = end > first};
 }

@@ -49,10 +49,10 @@ static void listBias(DirectWorker *worker, const Panel *panel)
 }
 
 /* Adds the terms of `planes` image planes to listed positions [first, end) of a class. `image`
- * and `weights` are those of the first of these planes. */
+ * and `weights` are those of the first of these planes; `ahead` is prefetched. */
 static void addSingly(const DirectWorker *worker, const Panel *panel, const Class *class,
                       int64_t first, int64_t end, int64_t planes, const real *image,
-                      const real *weights, const real *start)
+                      const real *weights, const real *start, THNNRanges ahead)
 {
   const Products products = {.row = class->position + first,
                              .rows = end - first,
@@ -62,14 +62,15 @@ static void addSingly(const DirectWorker *worker, const Panel *panel, const Clas
                              .scalars = image,
                              .factors = weights,
                              .start = start,
-                             .sums = worker->sums};
+                             .sums = worker->sums,
+                             .ahead = ahead};
   panel->loops->add(&products);
 }
 
 /* Does the same for a class of lines. Each residue class of taps modulo `tapsApart` is a chain. */
 static void addLines(const DirectWorker *worker, const Panel *panel, const Class *class,
                      int64_t first, int64_t end, int64_t planes, const real *image,
-                     const real *weights, const real *start)
+                     const real *weights, const real *start, THNNRanges ahead)
 {
   const Line *line = &class->line;
   Chains chains = {.line = class->position + first,
@@ -82,7 +83,8 @@ static void addLines(const DirectWorker *worker, const Panel *panel, const Class
                    .sumStep = line->positionSum,
                    .factorStep = line->tapsApart * line->tapFactor,
                    .start = start,
-                   .sums = worker->sums};
+                   .sums = worker->sums,
+                   .ahead = ahead};
   for (int64_t residue = 0; residue < minimum(line->tapsApart, line->taps); residue++) {
     const int64_t seen = line->first + residue * line->tapStep;
     chains.begin = seen < 0 ? divideUp(-seen, line->spacing) : 0;
@@ -92,6 +94,7 @@ static void addLines(const DirectWorker *worker, const Panel *panel, const Class
     chains.factors = weights + residue * line->tapFactor;
     panel->loops->chains->add(&chains);
     chains.start = NULL;
+    chains.ahead.count = 0;
   }
 }
 
@@ -103,16 +106,19 @@ static void addGroup(DirectWorker *worker, const Panel *panel, const THNNConvolu
                       box->first[THNN_SAMPLE] * THNN_convolutionImageSample(&worker->g) +
                       plane * worker->imagePositions;
   const real *start = plane == 0 ? worker->start : NULL;
+  int64_t before = 0; /* positions of the classes and slices that are done */
   for (const Class *class = worker->class; class < worker->class + worker->classes; class++)
     for (int64_t done = 0; done < class->positions; done += THNN_(direct_slicePositions)(class)) {
       const int64_t end = minimum(done + THNN_(direct_slicePositions)(class), class->positions);
+      const int64_t count = (end - done) * class->line.positions;
+      const THNNRanges ahead = THNN_(direct_shareOfWeights)(worker, before, count);
+      before += count;
       THNN_(direct_fetchAhead)(&worker->aheadImage);
       THNN_(direct_fetchAhead)(&worker->aheadMap);
-      THNN_(direct_fetchAhead)(&worker->aheadWeights);
       if (class->line.spacing > 0)
-        addLines(worker, panel, class, done, end, planes, image, weights, start);
+        addLines(worker, panel, class, done, end, planes, image, weights, start, ahead);
       else
-        addSingly(worker, panel, class, done, end, planes, image, weights, start);
+        addSingly(worker, panel, class, done, end, planes, image, weights, start, ahead);
     }
 }
 
@@ -159,7 +165,7 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
   /* Kept weights are prefetched for a panel's first box only: later boxes find them in a near
    * cache. In a transposed convolution they are not, since each class uses only some of them. */
   worker->fetchesWeights = worker->kept && !worker->g.transposed && task % boxes == 0;
-  worker->aheadWeights = (Ahead){0};
+  worker->laterElements = 0;
   listBias(worker, &panel);
   for (int64_t first = 0; first < planes; first += block) {
     const int64_t end = minimum(first + block, planes);

@@ -79,8 +79,10 @@ typedef struct DirectWorker {
   int64_t classes;
   THNNConvolutionBox listedBox; /* its classes are listed: all of them if listedLanes is not 0 */
   int64_t listedLanes;
-  Ahead aheadImage, aheadMap, aheadWeights;
-  bool fetchesWeights; /* kept weights are prefetched */
+  Ahead aheadImage, aheadMap;
+  bool fetchesWeights;      /* kept weights are prefetched */
+  const real *laterWeights; /* those of the next group or panel, and their number */
+  int64_t laterElements;
 } DirectWorker;
 
 static inline DirectWorker workerFor(const THNNConvolution *g)
@@ -145,6 +147,9 @@ void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel,
 
 /* Prepares to prefetch the kept weights after `end`, which are those of the next group or panel. */
 void THNN_(direct_aimAtWeights)(DirectWorker *worker, const Panel *panel, const real *end);
+
+/* The share of these weights for `count` of all listed positions, which follow `done` others. */
+THNNRanges THNN_(direct_shareOfWeights)(const DirectWorker *worker, int64_t done, int64_t count);
 
 /* Prefetches what is due in one turn. */
 void THNN_(direct_fetchAhead)(Ahead *ahead);
