@@ -5,6 +5,18 @@
 #include "THNN.h"
 #include "THNNSimd.h"
 
+/* What functions whose names end in Joined do to each element of their result: what the module of
+ * this name does. Its parameters are named in their order. */
+typedef enum THNNActivation {
+  THNN_ACTIVATION_NONE,
+  THNN_ACTIVATION_THRESHOLD,  /* threshold, value */
+  THNN_ACTIVATION_LEAKY_RELU, /* slope below 0 */
+  THNN_ACTIVATION_HARD_TANH,  /* least, greatest */
+  THNN_ACTIVATION_ELU,        /* alpha */
+  THNN_ACTIVATION_TANH,
+  THNN_ACTIVATION_SIGMOID
+} THNNActivation;
+
 #define accreal double
 
 #define real float

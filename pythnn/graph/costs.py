@@ -29,6 +29,7 @@ _PLACES = {
     "SpatialDepthWiseConvolution": ("output", 3),
     "SpatialDilatedConvolution": ("output", 3),
     "SpatialFullConvolution": ("input", 3),
+    "SpatialFullConvolutionJoined": ("input", 3),
     "SpatialFullConvolutionMap": ("input", 3),
     "SpatialFullDilatedConvolution": ("input", 3),
     "TemporalConvolution": ("output", 1),

@@ -1,4 +1,4 @@
-"""Sums and ReLU in the convolution before them, which does them as it stores its results.
+"""Sums and activations in the convolution before them, which does them as it stores its results.
 
 The numbers are those of the operations one after the other.
 """
@@ -7,23 +7,39 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from .._library import lib
 from ..graph.functions import functions
 from ..graph.operations import Buffer, Kernel, Operand, Operation, View
 from .uses import argument, users, uses, with_arguments
 
 __all__ = ["join_convolutions"]
 
-_JOINED = "SpatialConvolutionJoined_updateOutput"
-_CONVOLUTIONS = (
-    "SpatialConvolutionMM_updateOutput",
-    "SpatialDilatedConvolution_updateOutput",
-    _JOINED,
-)
-_NOTHING_JOINED = {"addend": None, "rectify": False, "dilationW": 1, "dilationH": 1}
+_JOINED = {
+    "SpatialConvolutionJoined_updateOutput": "SpatialConvolutionJoined_updateOutput",
+    "SpatialConvolutionMM_updateOutput": "SpatialConvolutionJoined_updateOutput",
+    "SpatialDilatedConvolution_updateOutput": "SpatialConvolutionJoined_updateOutput",
+    "SpatialFullConvolutionJoined_updateOutput": "SpatialFullConvolutionJoined_updateOutput",
+    "SpatialFullConvolution_updateOutput": "SpatialFullConvolutionJoined_updateOutput",
+    "SpatialFullDilatedConvolution_updateOutput": "SpatialFullConvolutionJoined_updateOutput",
+}
+"""Convolutions, and the functions that compute them with what follows them."""
+_NOTHING_JOINED = {
+    "addend": None, "activation": lib.THNN_ACTIVATION_NONE, "first": 0, "second": 0,
+    "dilationW": 1, "dilationH": 1,
+}  # fmt: skip
+_ACTIVATIONS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "ELU_updateOutput": (lib.THNN_ACTIVATION_ELU, ("alpha",)),
+    "HardTanh_updateOutput": (lib.THNN_ACTIVATION_HARD_TANH, ("min_val", "max_val")),
+    "LeakyReLU_updateOutput": (lib.THNN_ACTIVATION_LEAKY_RELU, ("negval",)),
+    "Sigmoid_updateOutput": (lib.THNN_ACTIVATION_SIGMOID, ()),
+    "Tanh_updateOutput": (lib.THNN_ACTIVATION_TANH, ()),
+    "Threshold_updateOutput": (lib.THNN_ACTIVATION_THRESHOLD, ("threshold", "val")),
+}
+"""Activations as the convolutions number them, and the names of their parameters."""
 
 
 def join_convolutions(operations: Sequence[Operation], results: Iterable[View]) -> list[Operation]:
-    """The operations, with sums of two tensors and ReLU in the convolutions that they follow.
+    """The operations, with sums of two tensors and activations in the convolutions before them.
 
     That is, where nobody else reads what the convolution makes.
     """
@@ -34,26 +50,27 @@ def join_convolutions(operations: Sequence[Operation], results: Iterable[View]) 
             _join_sum(kept, operation, read_later)
     for operation in kept[:]:
         if isinstance(operation, Kernel):
-            _join_rectifier(kept, operation, read_later)
+            _join_activation(kept, operation, read_later)
     return kept
 
 
 def _is_open(convolution: Kernel) -> bool:
     """Whether a kernel is a convolution to which something can be joined."""
-    if convolution.function not in _CONVOLUTIONS or argument(convolution, "rectify"):
+    if convolution.function not in _JOINED or argument(convolution, "activation"):
         return False
     return convolution.writes[0].is_whole
 
 
 def _joined(convolution: Kernel, operation: Kernel, output: View, **changed: Operand) -> Kernel:
     """A convolution and what follows it, with arguments for that; it writes `output`."""
+    joined = _JOINED[convolution.function]
     names = [one.name for one in functions[convolution.function].arguments]
     given = {**_NOTHING_JOINED, **dict(zip(names, convolution.arguments, strict=True))}
     made = View(output.buffer, convolution.writes[0].shape, convolution.writes[0].strides)
-    arguments = with_arguments(_JOINED, {**given, **changed, "output": made})
+    arguments = with_arguments(joined, {**given, **changed, "output": made})
     reads = [*convolution.reads, *(one for one in changed.values() if isinstance(one, View))]
     place = f"{convolution.place} + {operation.place.rpartition('.')[2]}"
-    return Kernel(_JOINED, arguments, reads, [made], place)
+    return Kernel(joined, arguments, reads, [made], place)
 
 
 # ---- Sums
@@ -119,15 +136,14 @@ def _stays(
     )
 
 
-# ---- ReLU
+# ---- Activations
 
 
-def _join_rectifier(kept: list[Operation], operation: Kernel, read_later: set[Buffer]) -> None:
-    """Joins ReLU to the convolution whose result it reads."""
-    if operation.function != "Threshold_updateOutput":
+def _join_activation(kept: list[Operation], operation: Kernel, read_later: set[Buffer]) -> None:
+    """Joins an activation to the convolution whose result it reads."""
+    if operation.function not in _ACTIVATIONS:
         return
-    if argument(operation, "threshold") != 0 or argument(operation, "val") != 0:
-        return
+    activation, names = _ACTIVATIONS[operation.function]
     x, output = operation.reads[0], operation.writes[0]
     of_buffer = users(kept)
     convolution, *others = of_buffer[x.buffer]
@@ -145,5 +161,9 @@ def _join_rectifier(kept: list[Operation], operation: Kernel, read_later: set[Bu
     between = kept[kept.index(convolution) + 1 : kept.index(operation)]
     if any(uses(one, output.buffer) for one in between):
         return
-    kept[kept.index(convolution)] = _joined(convolution, operation, output, rectify=True)
+    parameters = zip(("first", "second"), names, strict=False)
+    given = {own: argument(operation, name) for own, name in parameters}
+    kept[kept.index(convolution)] = _joined(
+        convolution, operation, output, activation=activation, **given
+    )
     kept.remove(operation)

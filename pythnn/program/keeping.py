@@ -18,6 +18,7 @@ _KEEPERS = (
     "SpatialConvolutionJoined_updateOutput",
     "SpatialConvolutionMM_updateOutput",
     "SpatialDilatedConvolution_updateOutput",
+    "SpatialFullConvolutionJoined_updateOutput",
     "SpatialFullConvolution_updateOutput",
     "SpatialFullDilatedConvolution_updateOutput",
     "VolumetricConvolutionMM_updateOutput",

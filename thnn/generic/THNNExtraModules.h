@@ -211,7 +211,7 @@ THNN_API void THNN_(GroupedFullConvolution_accGradParameters)(
 
 #ifndef THC_PROTOTYPES
 /* 2-D convolution with what follows it in a network: the numbers of SpatialDilatedConvolution, then
- * of a sum with a tensor, then of ReLU. */
+ * of a sum with a tensor, then of an activation's module. */
 THNN_API void THNN_(SpatialConvolutionJoined_updateOutput)(
     THNNState *state, /* may be NULL */
     THTensor *input,  /* in: [batch x] nInputPlane x height x width */
@@ -219,7 +219,9 @@ THNN_API void THNN_(SpatialConvolutionJoined_updateOutput)(
     THTensor *weight, /* in: nOutputPlane x nInputPlane x kH x kW, or nOutputPlane x (nInputPlane * kH * kW) */
     THTensor *bias,   /* in, optional: nOutputPlane */
     THTensor *addend, /* in, optional: shape of output; is added to the convolution */
-    bool rectify,     /* whether what is not above 0 then becomes 0 */
+    int activation,   /* what is then done to each element, a THNNActivation */
+    accreal first,    /* its first parameter */
+    accreal second,   /* its second one */
     int kW,           /* kernel width */
     int kH,           /* kernel height */
     int dW,           /* horizontal stride */
@@ -228,6 +230,29 @@ THNN_API void THNN_(SpatialConvolutionJoined_updateOutput)(
     int padH,         /* zeros added at the top and at the bottom */
     int dilationW,    /* distance of taps from left to right */
     int dilationH);   /* distance of taps from top to bottom */
+
+/* Full (transposed) 2-D convolution with what follows it in a network: the numbers of
+ * SpatialFullDilatedConvolution, then of a sum with a tensor, then of an activation's module. */
+THNN_API void THNN_(SpatialFullConvolutionJoined_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: [batch x] nInputPlane x height x width */
+    THTensor *output, /* out: [batch x] nOutputPlane x outputHeight x outputWidth */
+    THTensor *weight, /* in: nInputPlane x nOutputPlane x kH x kW */
+    THTensor *bias,   /* in, optional: nOutputPlane */
+    THTensor *addend, /* in, optional: shape of output; is added to the convolution */
+    int activation,   /* what is then done to each element, a THNNActivation */
+    accreal first,    /* its first parameter */
+    accreal second,   /* its second one */
+    int kW,           /* kernel width */
+    int kH,           /* kernel height */
+    int dW,           /* horizontal stride of the patches */
+    int dH,           /* vertical stride of the patches */
+    int padW,         /* columns cut off on the left and on the right */
+    int padH,         /* rows cut off at the top and at the bottom */
+    int dilationW,    /* columns from one tap to the next */
+    int dilationH,    /* rows from one tap to the next */
+    int adjW,         /* columns added on the right; less than dW or dilationW */
+    int adjH);        /* rows added at the bottom; less than dH or dilationH */
 
 /* Max pooling of which only the values are wanted: SpatialDilatedMaxPooling without indices. */
 THNN_API void THNN_(SpatialGreatest_updateOutput)(

@@ -116,6 +116,7 @@ def test_every_module_of_thnn_has_its_functions():
         "SeqGRU",
         "SeqLSTM",
         "SpatialConvolutionJoined",
+        "SpatialFullConvolutionJoined",
         "SpatialFullDilatedConvolution",
         "SpatialGreatest",
         "VolumetricConvolutionMM",

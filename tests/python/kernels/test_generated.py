@@ -42,6 +42,7 @@ DEFINED_ELSEWHERE = {
     "SeqGRU": "kernels/test_fed_back_steps.py",
     "SeqLSTM": "kernels/test_fed_back_steps.py",
     "SpatialConvolutionJoined": "kernels/test_joined_convolution.py",
+    "SpatialFullConvolutionJoined": "kernels/test_joined_convolution.py",
     "SpatialGreatest": "kernels/test_pooling.py",
 }
 """Modules that functions on arrays call, and the tests that hold them against their definitions."""

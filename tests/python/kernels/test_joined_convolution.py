@@ -32,15 +32,46 @@ GEOMETRIES = [
 ]
 
 
-def operands(geometry: tuple[int, ...], batch: int, dtype: str) -> list[Any]:
+ACTIVATIONS: list[tuple[int, str, tuple[float, ...]]] = [
+    (lib.THNN_ACTIVATION_NONE, "", ()),
+    (lib.THNN_ACTIVATION_THRESHOLD, "Threshold", (0, 0)),
+    (lib.THNN_ACTIVATION_THRESHOLD, "Threshold", (0.5, -1)),
+    (lib.THNN_ACTIVATION_LEAKY_RELU, "LeakyReLU", (0.1,)),
+    (lib.THNN_ACTIVATION_HARD_TANH, "HardTanh", (-1, 0.75)),
+    (lib.THNN_ACTIVATION_ELU, "ELU", (0.7,)),
+    (lib.THNN_ACTIVATION_TANH, "Tanh", ()),
+    (lib.THNN_ACTIVATION_SIGMOID, "Sigmoid", ()),
+]
+"""The number of an activation, its module, and parameters."""
+RECTIFIED = (lib.THNN_ACTIVATION_THRESHOLD, 0, 0)
+
+
+def operands(
+    geometry: tuple[int, ...], batch: int, dtype: str, transposed: bool = False
+) -> list[Any]:
     random = np.random.default_rng(0)
     inputs, outputs, height, width, kernel, stride, pad, dilation = geometry
-    sizes = [(n + 2 * pad - dilation * (kernel - 1) - 1) // stride + 1 for n in (height, width)]
+    reach = dilation * (kernel - 1) + 1
+    if transposed:
+        sizes = [(n - 1) * stride - 2 * pad + reach for n in (height, width)]
+    else:
+        sizes = [(n + 2 * pad - reach) // stride + 1 for n in (height, width)]
+    planes = (inputs, outputs) if transposed else (outputs, inputs)
     shapes = [
-        (batch, inputs, height, width), (outputs, inputs, kernel, kernel), (outputs,),
+        (batch, inputs, height, width), (*planes, kernel, kernel), (outputs,),
         (batch, outputs, *sizes),
     ]  # fmt: skip
     return [random.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def activated(x: Any, module: str, parameters: tuple[float, ...]) -> Any:
+    """What the module of an activation makes of an array."""
+    if not module:
+        return x
+    y = Tensor(dtype=x.dtype)
+    inplace = () if module in ("Tanh", "Sigmoid") else (False,)
+    getattr(thnn, f"{module}_updateOutput")(None, x, y, *parameters, *inplace)
+    return y.numpy()
 
 
 def window(geometry: tuple[int, ...]) -> list[int]:
@@ -50,24 +81,38 @@ def window(geometry: tuple[int, ...]) -> list[int]:
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize("batch", [1, 5])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_joined(dtype: str, batch: int, row: str) -> None:
+@pytest.mark.parametrize("transposed", [False, True])
+def test_joined(transposed: bool, dtype: str, batch: int, row: str) -> None:
+    kind, adjustment = ("Full", (0, 0)) if transposed else ("", ())
+    alone = getattr(thnn, f"Spatial{kind}DilatedConvolution_updateOutput")
+    joined = getattr(thnn, f"Spatial{kind}ConvolutionJoined_updateOutput")
     for number, geometry in enumerate(GEOMETRIES):
-        x, w, b, addend = operands(geometry, batch, dtype)
+        x, w, b, addend = operands(geometry, batch, dtype, transposed)
         y, found = Tensor(dtype=dtype), Tensor(dtype=dtype)
-        for case in range(4):
-            more, rectify = addend if case % 2 else None, case >= 2
+        rest = (*window(geometry), *adjustment)
+        for case in range(2 * len(ACTIVATIONS)):
+            more = addend if case % 2 else None
+            activation, module, parameters = ACTIVATIONS[case // 2]
+            given = (activation, *parameters, 0, 0)[:3]
             with State(threads=1 + (case + number) % 3, minimum_work=1) as state:
                 lib.THNN_State_setConvolutionRow(state._open(), row.encode() or ffi.NULL)
-                thnn.SpatialDilatedConvolution_updateOutput(
-                    state, x, y, w, b, None, None, *window(geometry)
-                )
-                thnn.SpatialConvolutionJoined_updateOutput(
-                    state, x, found, w, b, more, rectify, *window(geometry)
-                )
-            wanted = y.numpy() + addend if case % 2 else y.numpy()
-            if rectify:
-                wanted = np.where(wanted > 0, wanted, 0).astype(dtype)
+                alone(state, x, y, w, b, None, None, *rest)
+                joined(state, x, found, w, b, more, *given, *rest)
+            total = y.numpy() + addend if case % 2 else y.numpy()
+            wanted = activated(total, module, parameters)
             assert found.numpy().tobytes() == wanted.tobytes(), (geometry, case)
+
+
+@pytest.mark.parametrize("activation", [-1, 7, 2**31 - 1])
+def test_what_is_no_activation(activation: int) -> None:
+    x, w, b, _ = operands(GEOMETRIES[0], 2, "float32")
+    y = Tensor(dtype="float32")
+    expected = f"argument #7 'activation': expected a THNNActivation, 0 to 6, found {activation}$"
+    with pytest.raises(THNNArgumentError, match=expected):
+        thnn.SpatialConvolutionJoined_updateOutput(
+            None, x, y, w, b, None, activation, 0, 0, *window(GEOMETRIES[0])
+        )
+    assert y.size == 0
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
@@ -82,7 +127,7 @@ def test_what_is_not_finite(value: float) -> None:
             state, x, y, w, b, None, None, *window(geometry)
         )
         thnn.SpatialConvolutionJoined_updateOutput(
-            state, x, found, w, b, addend, True, *window(geometry)
+            state, x, found, w, b, addend, *RECTIFIED, *window(geometry)
         )
     wanted = y.numpy() + addend
     np.testing.assert_array_equal(found.numpy(), np.where(wanted > 0, wanted, 0))
@@ -92,7 +137,7 @@ def test_an_addend_in_the_memory_of_the_output() -> None:
     geometry = GEOMETRIES[1]
     x, w, b, addend = operands(geometry, 2, "float32")
     wanted, found = Tensor(dtype="float32"), Tensor(addend)
-    arguments = (True, *window(geometry))
+    arguments = (*RECTIFIED, *window(geometry))
     thnn.SpatialConvolutionJoined_updateOutput(None, x, wanted, w, b, addend, *arguments)
     thnn.SpatialConvolutionJoined_updateOutput(None, x, found, w, b, found, *arguments)
     np.testing.assert_array_equal(found.numpy(), wanted.numpy())
@@ -104,6 +149,6 @@ def test_an_addend_of_another_shape() -> None:
     expected = r"argument #6 'addend': expected \[2 x 5 x 9 x 20\]"
     with pytest.raises(THNNArgumentError, match=expected):
         thnn.SpatialConvolutionJoined_updateOutput(
-            None, x, y, w, b, addend[1:], True, *window(GEOMETRIES[0])
+            None, x, y, w, b, addend[1:], *RECTIFIED, *window(GEOMETRIES[0])
         )
     assert y.size == 0

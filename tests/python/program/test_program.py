@@ -209,8 +209,33 @@ def test_sums_and_relu_join_convolutions(shortcut: Any, first: bool, inplace: bo
         assert program.steps[-1].place.endswith(" + 3:CAddTable + 4:ReLU")
 
 
+@pytest.mark.parametrize(
+    "activation",
+    [
+        nn.ReLU(), nn.ReLU(True), nn.ReLU6(), nn.Threshold(0.25, -1), nn.LeakyReLU(0.2),
+        nn.LeakyReLU(0.2, True), nn.ELU(0.5), nn.HardTanh(-0.25, 0.5), nn.Tanh(), nn.Sigmoid(),
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "layer",
+    [
+        nn.SpatialConvolution(3, 4, 3, 3),
+        nn.SpatialDilatedConvolution(3, 4, 3, 3, 1, 1, 2, 2, 2, 2),
+        nn.SpatialFullConvolution(3, 4, 4, 4, 2, 2, 1, 1),
+    ],
+    ids=str,
+)
+def test_activations_are_done_by_the_convolution(layer: Any, activation: Any) -> None:
+    model = nn.Sequential(layer, nn.SpatialBatchNormalization(4), activation)
+    model.evaluate()
+    program = pythnn.compile(model, image())
+    assert len(program.steps) == 1
+    check_same(program(image()), forward(model, image()), True)
+
+
 def test_only_what_ends_there_is_joined() -> None:
-    """Convolutions that others read, sums of more than one tensor, other thresholds."""
+    """Convolutions that others read, sums of more than one tensor, second activations."""
     relu = nn.ReLU()
     shared = nn.Sequential(convolved(3), nn.ConcatTable(relu, nn.Identity()), nn.CSubTable())
     three = nn.Sequential(

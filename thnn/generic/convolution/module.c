@@ -1,5 +1,7 @@
 #include "generic/convolution/module.h"
 
+#include <stdio.h>
+
 #include "call/state.h"
 #include "generic/convolution/kept.h"
 #include "geometry/convolutionCheck.h"
@@ -8,6 +10,48 @@
 static THNNConvolutionPart passTo(bool image)
 {
   return image ? THNN_CONVOLUTION_BACKWARD_DATA : THNN_CONVOLUTION_FORWARD;
+}
+
+/* Rejects what is no THNNActivation. */
+static void checkActivation(const THNNConvolutionCall *call)
+{
+  char found[16];
+  if (call->activation >= THNN_ACTIVATION_NONE && call->activation <= THNN_ACTIVATION_SIGMOID)
+    return;
+  snprintf(found, sizeof found, "%d", call->activation);
+  THNN_reject(call->function, "activation", 7, "a THNNActivation, 0 to 6", found);
+}
+
+/* How results are finished that `more` is added to, unless it is NULL. */
+static Finish finishOf(const THNNConvolutionCall *call, const THNNState *state, const real *more)
+{
+  const Simd *simd = simdFor(state);
+  Finish finish = {.addend = more,
+                   .parameters = {(real)call->parameters[0], (real)call->parameters[1]}};
+  switch ((THNNActivation)call->activation) {
+  case THNN_ACTIVATION_NONE:
+    break;
+  case THNN_ACTIVATION_THRESHOLD:
+    finish.rectifies = finish.parameters[0] == 0 && finish.parameters[1] == 0;
+    finish.map = finish.rectifies ? NULL : simd->pointwise.threshold;
+    break;
+  case THNN_ACTIVATION_LEAKY_RELU:
+    finish.map = simd->activation.leakyRelu;
+    break;
+  case THNN_ACTIVATION_HARD_TANH:
+    finish.map = simd->activation.hardTanh;
+    break;
+  case THNN_ACTIVATION_ELU:
+    finish.map = simd->activation.elu;
+    break;
+  case THNN_ACTIVATION_TANH:
+    finish.map = simd->elementary.tanh;
+    break;
+  case THNN_ACTIVATION_SIGMOID:
+    finish.map = simd->elementary.sigmoid;
+    break;
+  }
+  return finish;
 }
 
 void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input, THTensor *output,
@@ -19,6 +63,7 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   const int nDimension =
       THNN_convolutionSizes(geometry, call->nDimension, call->transposed, batched, size);
   THTensor *addend = call->addend;
+  checkActivation(call);
   if (addend)
     THNN_checkSizes(call->function, THNN_SHAPE(addend, 6), nDimension, size, "shape of output");
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
@@ -41,7 +86,7 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   if (left)
     convolution =
         THNN_(kept_fill)(left->data, convolution, &state, geometry, kernel->data, scratch->data);
-  const Finish finish = {.addend = more ? more->data : NULL, .rectifies = call->rectifies};
+  const Finish finish = finishOf(call, &state, more ? more->data : NULL);
   THNN_(engine_runAndFinish)(convolution, in->data, kernel->data, start ? start->data : NULL,
                              finish, out->data, scratch->data);
   THNN_planRelease(&plan);

@@ -16,7 +16,8 @@ typedef struct THNNConvolutionCall {
   bool transposed;
   /* forward only: how the output is finished (generic/shared/finish.h) */
   THTensor *addend; /* argument #6, or NULL */
-  bool rectifies;
+  int activation;   /* argument #7, a THNNActivation, and its parameters */
+  accreal parameters[2];
 } THNNConvolutionCall;
 
 /* input #2, output #3, weight #4, bias #5 (may be NULL) */

@@ -92,9 +92,10 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
                             const Panel *panel, real *sums, Finish finish, real *result,
                             int64_t sampleStep, int64_t positions)
 {
-  if (finish.rectifies && !finish.addend) { /* all planes at once, before they are transposed */
+  if (finishes(finish) && !finish.addend) { /* all planes at once, before they are transposed */
     finishResults(finish, 0, box->positions * panel->lanes, sums);
     finish.rectifies = false;
+    finish.map = NULL;
   }
   for (int64_t sample = box->first[THNN_SAMPLE]; sample < box->end[THNN_SAMPLE]; sample++)
     for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
