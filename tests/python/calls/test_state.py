@@ -310,6 +310,52 @@ def test_kept_weights(row: str, kernel: int, dtype: type) -> None:
     np.testing.assert_allclose(_convolved(state, x, weight), wanted, rtol=0, atol=2 * bounds)
 
 
+@pytest.mark.parametrize(
+    ("batch", "planes", "size", "window"),
+    [
+        (1, (20, 70), (8, 8), (4, 4, 2, 2, 1, 1, 1, 1)),
+        (2, (9, 33), (4, 7), (3, 3, 1, 2, 1, 1, 1, 1)),
+        (1, (5, 16), (3, 4), (3, 2, 1, 1, 2, 1, 2, 2)),
+        (3, (7, 40), (2, 2), (5, 5, 1, 1, 2, 2, 1, 1)),
+        (1, (6, 8), (9, 9), (3, 3, 4, 4, 1, 0, 1, 1)),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.usefixtures("kept_threads")
+def test_kept_weights_of_small_maps(
+    dtype: type,
+    batch: int,
+    planes: tuple[int, int],
+    size: tuple[int, int],
+    window: tuple[int, ...],
+) -> None:
+    """Their images are copied with zeros around them."""
+    numbers = np.random.default_rng(1)
+    x = numbers.standard_normal((batch, planes[0], *size)).astype(dtype)
+    weight = numbers.standard_normal((planes[1], planes[0], window[1], window[0])).astype(dtype)
+    bias = numbers.standard_normal(planes[1]).astype(dtype)
+
+    def computed(state: State, given: np.ndarray) -> np.ndarray:
+        lib.THNN_State_setConvolutionRow(state._open(), b"direct")
+        y = Tensor(dtype=dtype)
+        thnn.SpatialDilatedConvolution_updateOutput(
+            state, given, y, weight, bias, None, None, *window
+        )
+        return y.numpy()
+
+    kept = State(minimum_work=1)
+    lib.THNN_State_setKeepsWeights(kept._open(), True)
+    wanted = computed(State(), x)
+    terms = weight[0].size
+    most = terms * np.abs(weight).max() * np.abs(x).max()
+    first = computed(kept, x).copy()
+    assert_sums(first, wanted, terms, most)
+    for threads in (1, 2, 3):
+        pythnn.set_num_threads(threads)
+        np.testing.assert_array_equal(computed(kept, x), first)
+    assert_sums(computed(kept, 2 * x), computed(State(), 2 * x), terms, 2 * most)
+
+
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("sizes", [(16, 128, 512), (7, 900, 130), (16, 2, 3), (1, 128, 512)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

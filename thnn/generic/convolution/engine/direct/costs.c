@@ -164,6 +164,9 @@ bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
   const double classes = THNN_(direct_classCount)(worker);
   const double terms = THNN_convolutionProducts(g) / (double)maximum(worker->mapPositions, 1);
   const double boxes = (double)THNN_convolutionBoxCount(&own->boxes);
+  const double copied = own->surrounds ? (double)g->batch * g->inputPlanes * g->input[0] *
+                                             g->input[1] * divideUp(g->input[2], vectorLanes())
+                                       : 0;
   double counts[DIRECT_COSTS] = {0};
   if (!countPanel(worker, costs, counts))
     return false;
@@ -173,7 +176,7 @@ bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
   counts[DIRECT_BOX_PLANE] = boxes * (double)g->inputPlanes;
   for (int i = 0; i < DIRECT_COSTS; i++)
     counts[i] *= (double)panelCount(g->outputPlanes);
-  counts[DIRECT_STORED] = stored;
+  counts[DIRECT_STORED] = stored + copied;
   /* Storing positions without taps overlaps with no products. */
   counts[DIRECT_STORED_ALONE] = stored * (1 - shareWithTaps(g));
   /* Packing is counted for kept weights, too: in a network of many layers they come from memory,

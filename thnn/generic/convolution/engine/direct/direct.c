@@ -4,7 +4,7 @@
  * holds neighbouring map planes at one position; the image element is one scalar for all of them,
  * read in place. So nothing is unfolded or padded: stride, dilation and transposition only change
  * which scalars are read, and positions near an edge have fewer terms. No product with padding is
- * ever formed.
+ * formed.
  *
  * Along each dimension positions fall into runs that see the same taps (THNN_convolutionRuns); a
  * run per dimension makes a class of positions that share one list of terms.
@@ -14,6 +14,9 @@
  * Neighbours in a line see the same image element through neighbouring taps. A panel of one vector
  * has one product for each scalar and would spend most of its time on loads; in lines it loads a
  * scalar once for several products.
+ *
+ * If a small map has about as many classes as positions, images can be copied with zeros around
+ * them: then all positions see all taps, and share one list of terms.
  *
  * A task is a box of positions times a panel of planes. Its weights are packed as
  * [image plane][tap][lane]; its sums are kept as [position][lane], start from the bias and are
@@ -163,8 +166,8 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
   const int64_t nextTask = task + threads;
   const THNNConvolutionBox next = THNN_convolutionBox(&plan->boxes, nextTask % boxes);
   /* Kept weights are prefetched for a panel's first box only: later boxes find them in a near
-   * cache. In a transposed convolution they are not, since each class uses only some of them. */
-  worker->fetchesWeights = worker->kept && !worker->g.transposed && task % boxes == 0;
+   * cache. */
+  worker->fetchesWeights = worker->kept && task % boxes == 0;
   worker->laterElements = 0;
   listBias(worker, &panel);
   for (int64_t first = 0; first < planes; first += block) {
@@ -178,6 +181,28 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
   }
   storeBox(&plan->boxes, &box, &panel, worker->sums, worker->finish, worker->map,
            THNN_convolutionMapSample(&worker->g), worker->mapPositions);
+}
+
+/* Copies the images with zeros around them. All threads of the parallel region call this. */
+static void surroundImages(const DirectWorker *worker, const THNNConvolution *geometry,
+                           const real *image)
+{
+  const int64_t *size = geometry->input, *wide = worker->g.input;
+  const int64_t planes = geometry->inputPlanes, sample = THNN_convolutionImageSample(geometry);
+  const int64_t positions = THNN_convolutionImagePositions(geometry);
+  int64_t before[3];
+  for (int i = 0; i < 3; i++)
+    before[i] = geometry->pad[i] - worker->g.pad[i];
+#pragma omp for schedule(static)
+  for (int64_t plane = 0; plane < geometry->batch * planes; plane++) {
+    const real *from = image + plane / planes * sample + plane % planes * positions;
+    real *to = worker->surrounded + plane * worker->imagePositions;
+    THNN_(simd).pointwise.fill(worker->imagePositions, 0, to);
+    for (int64_t z = 0; z < size[0]; z++)
+      for (int64_t y = 0; y < size[1]; y++, from += size[2])
+        THNN_(simd).pointwise.copy(
+            size[2], from, to + ((z + before[0]) * wide[1] + y + before[1]) * wide[2] + before[2]);
+  }
 }
 
 /* Lists the runs, which all threads share. */
@@ -202,9 +227,11 @@ void THNN_(direct_keepWeights)(const AlgorithmPlan *plan, const real *weight, vo
 
 bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of, void *scratch)
 {
-  DirectWorker common = workerFor(&plan->geometry);
-  OWN_OF(plan, common.plan);
-  common.image = of->image;
+  DirectPlan own;
+  OWN_OF(plan, own);
+  const THNNConvolution wide = surroundedGeometry(&plan->geometry);
+  DirectWorker common = workerFor(own.surrounds ? &wide : &plan->geometry);
+  common.plan = own;
   common.weight = of->weight;
   common.bias = of->bias;
   common.map = of->map;
@@ -213,6 +240,7 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
     common.kept = (real *)of->kept; /* only read */
   Scratch shared = {.base = scratch};
   THNN_(direct_layOutShared)(&common, &shared);
+  common.image = own.surrounds ? common.surrounded : of->image;
   listRuns(&common);
   const int64_t tasks =
       THNN_convolutionBoxCount(&common.plan.boxes) * panelCount(common.g.outputPlanes);
@@ -220,8 +248,10 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     DirectWorker worker = common;
-    Scratch own = threadScratch(plan, scratch);
-    THNN_(direct_layOutThread)(&worker, &own);
+    Scratch scratchOfThread = threadScratch(plan, scratch);
+    THNN_(direct_layOutThread)(&worker, &scratchOfThread);
+    if (own.surrounds)
+      surroundImages(&worker, &plan->geometry, of->image);
 #pragma omp for schedule(static) nowait
     for (int64_t task = 0; task < tasks; task++)
       runTask(&worker, task, tasks, threads);

@@ -7,6 +7,7 @@
 #include "generic/convolution/engine/algorithm.h"
 #include "generic/convolution/engine/offsets.h"
 #include "generic/convolution/engine/panels.h"
+#include "geometry/inside.h"
 
 enum {
   LISTED_CLASSES = 128, /* capacity of the list of classes */
@@ -24,6 +25,7 @@ typedef struct DirectPlan {
   int64_t groupPlanes; /* image planes that are added at a time */
   int64_t listedTerms; /* capacity of the list of terms, which several classes share */
   bool keepsWeights;   /* packed weights of all panels are kept from call to call */
+  bool surrounds;      /* images are copied with zeros around them */
 } DirectPlan;
 
 /* The positions and taps of a class along one dimension. Neighbouring positions of a line see
@@ -60,10 +62,11 @@ typedef struct Ahead {
 
 /* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct DirectWorker {
-  THNNConvolution g;
+  THNNConvolution g; /* of the images with zeros around them, if the plan surrounds them */
   int64_t taps, imagePositions, mapPositions;
   DirectPlan plan;
   THNNConvolutionRun *runs[3];
+  real *surrounded; /* the images with zeros around them, or NULL */
   const real *image, *weight, *bias;
   real *map;
   Finish finish;
@@ -92,6 +95,22 @@ static inline DirectWorker workerFor(const THNNConvolution *g)
                         .imagePositions = THNN_convolutionImagePositions(g),
                         .mapPositions = THNN_convolutionMapPositions(g),
                         .packed = -1};
+}
+
+/* The geometry of images with zeros around them: every map position sees inside them through every
+ * tap. */
+static inline THNNConvolution surroundedGeometry(const THNNConvolution *g)
+{
+  THNNConvolution wide = *g;
+  for (int i = 0; i < 3; i++) {
+    const int64_t before = maximum(g->pad[i], 0);
+    const int64_t end =
+        (g->output[i] - 1) * g->stride[i] - g->pad[i] + THNN_extent(g->kernel[i], g->dilation[i]);
+    wide.input[i] = before + maximum(g->input[i], end);
+    wide.pad[i] = g->pad[i] - before;
+  }
+  wide.imageStep = 0;
+  return wide;
 }
 
 static inline int64_t boxSize(const THNNConvolutionBox *box, int dimension)
