@@ -229,8 +229,9 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
 {
   DirectPlan own;
   OWN_OF(plan, own);
-  const THNNConvolution wide = surroundedGeometry(&plan->geometry);
-  DirectWorker common = workerFor(own.surrounds ? &wide : &plan->geometry);
+  const THNNConvolution *given = &plan->geometry;
+  const THNNConvolution geometry = own.surrounds ? surroundedGeometry(given) : *given;
+  DirectWorker common = workerFor(&geometry);
   common.plan = own;
   common.weight = of->weight;
   common.bias = of->bias;
@@ -251,7 +252,7 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
     Scratch scratchOfThread = threadScratch(plan, scratch);
     THNN_(direct_layOutThread)(&worker, &scratchOfThread);
     if (own.surrounds)
-      surroundImages(&worker, &plan->geometry, of->image);
+      surroundImages(&worker, given, of->image);
 #pragma omp for schedule(static) nowait
     for (int64_t task = 0; task < tasks; task++)
       runTask(&worker, task, tasks, threads);

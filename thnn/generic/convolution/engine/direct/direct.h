@@ -98,7 +98,7 @@ static inline DirectWorker workerFor(const THNNConvolution *g)
 }
 
 /* The geometry of images with zeros around them: every map position sees inside them through every
- * tap. */
+ * tap. For maps of few positions, whose extent does not overflow. */
 static inline THNNConvolution surroundedGeometry(const THNNConvolution *g)
 {
   THNNConvolution wide = *g;

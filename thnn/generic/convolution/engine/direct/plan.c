@@ -154,11 +154,12 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
 static bool planSurrounded(AlgorithmPlan *plan, const DirectWorker *worker)
 {
   enum { MOST_POSITIONS = 32, POSITIONS_PER_CLASS = 4, MOST_ZEROS = 64 };
-  const THNNConvolution *g = &worker->g, wide = surroundedGeometry(g);
+  const THNNConvolution *g = &worker->g;
   const double positions = (double)g->batch * (double)worker->mapPositions;
   if (!plan->keeps || g->transposed || positions > MOST_POSITIONS ||
       THNN_(direct_classCount)(worker) * POSITIONS_PER_CLASS <= positions)
     return false;
+  const THNNConvolution wide = surroundedGeometry(g);
   for (int i = 0; i < 3; i++)
     if (wide.input[i] - g->input[i] > MOST_ZEROS)
       return false;
