@@ -77,23 +77,26 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
                            .inBias = inBias ? inBias->data : NULL,
                            .recurrentBias = recurrentBias ? recurrentBias->data : NULL};
   const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
-  const int64_t parts = sampleParts(&products), together = parts > 1 ? 0 : sizes.steps;
-#pragma omp parallel for num_threads((int)parts) schedule(static) if (parts > 1)
-  for (int64_t part = 0; part < parts; part++) {
-    const Samples samples = samplesOf(&products, part, parts);
-    for (int64_t step = together; step < sizes.steps; step++) {
+  const int64_t parts = sampleParts(&products);
+  if (parts > 1) {
+#pragma omp parallel for num_threads((int)parts) schedule(static)
+    for (int64_t part = 0; part < parts; part++) {
+      const Samples samples = samplesOf(&products, part, parts);
+      for (int64_t step = 0; step < sizes.steps; step++) {
+        const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+        multiplySamples(&products, samples, of.states + at.before * batch * units, recurrent->data);
+        for (int64_t i = samples.begin; i < samples.end; i++)
+          forwardCell(&of, at, i);
+      }
+    }
+  } else {
+    for (int64_t step = 0; step < sizes.steps; step++) {
       const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-      multiplySamples(&products, samples, of.states + at.before * batch * units, recurrent->data);
-      for (int64_t i = samples.begin; i < samples.end; i++)
+      multiplyStep(&products, of.states + at.before * batch * units, NULL, false, recurrent->data);
+#pragma omp parallel for num_threads(threads) schedule(static)
+      for (int64_t i = 0; i < batch; i++)
         forwardCell(&of, at, i);
     }
-  }
-  for (int64_t step = 0; step < together; step++) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-    multiplyStep(&products, of.states + at.before * batch * units, NULL, false, recurrent->data);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++)
-      forwardCell(&of, at, i);
   }
   THNN_planRelease(&plan);
 }
@@ -154,23 +157,26 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
                             .carriedCell = carriedCell->data};
   const int threads =
       THNN_threads(state, batch, (double)batch * (double)units * LSTM_BACKWARD_COST);
-  const int64_t parts = sampleParts(&products), together = parts > 1 ? 0 : sizes.steps;
-#pragma omp parallel for num_threads((int)parts) schedule(static) if (parts > 1)
-  for (int64_t part = 0; part < parts; part++) {
-    const Samples samples = samplesOf(&products, part, parts);
-    for (int64_t step = sizes.steps; step-- > together;) {
-      const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-      for (int64_t i = samples.begin; i < samples.end; i++)
-        backwardCell(&of, at, i);
-      multiplySamples(&products, samples, of.gradGates + at.step * batch * width, of.carried);
+  const int64_t parts = sampleParts(&products);
+  if (parts > 1) {
+#pragma omp parallel for num_threads((int)parts) schedule(static)
+    for (int64_t part = 0; part < parts; part++) {
+      const Samples samples = samplesOf(&products, part, parts);
+      for (int64_t step = sizes.steps; step-- > 0;) {
+        const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+        for (int64_t i = samples.begin; i < samples.end; i++)
+          backwardCell(&of, at, i);
+        multiplySamples(&products, samples, of.gradGates + at.step * batch * width, of.carried);
+      }
     }
-  }
-  for (int64_t step = together; step-- > 0;) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
+  } else {
+    for (int64_t step = sizes.steps; step-- > 0;) {
+      const THNNStep at = THNN_stepAt(&sizes, step, reverse);
 #pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++)
-      backwardCell(&of, at, i);
-    multiplyStep(&products, of.gradGates + at.step * batch * width, NULL, false, of.carried);
+      for (int64_t i = 0; i < batch; i++)
+        backwardCell(&of, at, i);
+      multiplyStep(&products, of.gradGates + at.step * batch * width, NULL, false, of.carried);
+    }
   }
   THNN_planRelease(&plan);
 }

@@ -163,10 +163,12 @@ static THNNRanges laterScalars(const Product *p, const OperandBlock *most,
     next.column = first;
     next.term += most->terms;
   }
+  if (next.term >= p->k)
+    return (THNNRanges){.count = 0};
   const int64_t terms = minimum(most->terms, p->k - next.term), step = THNN_(simd).panels.step;
   return (THNNRanges){.first = p->scalars + scalarsBefore(p, &next),
                       .bytes = terms * step * (int64_t)sizeof(real),
-                      .count = terms > 0};
+                      .count = 1};
 }
 
 /* Finishes a block of results, whose sums are complete. */

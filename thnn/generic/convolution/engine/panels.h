@@ -92,7 +92,9 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
                             const Panel *panel, real *sums, Finish finish, real *result,
                             int64_t sampleStep, int64_t positions)
 {
-  if (finishes(finish) && !finish.addend) { /* all planes at once, before they are transposed */
+  /* All planes at once, before they are transposed; activations that take long only where each lane
+   * has a plane. */
+  if (finishes(finish) && !finish.addend && (!finish.map || panel->planes == panel->lanes)) {
     finishResults(finish, 0, box->positions * panel->lanes, sums);
     finish.rectifies = false;
     finish.map = NULL;
@@ -106,7 +108,7 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
       else
         panel->loops->transpose(box->stretch, panel->planes, sums, panel->lanes, result + place,
                                 positions);
-      for (int64_t plane = 0; plane < panel->planes && finish.addend; plane++)
+      for (int64_t plane = 0; plane < panel->planes && finishes(finish); plane++)
         finishResults(finish, place + plane * positions, box->stretch,
                       result + place + plane * positions);
       sums += box->stretch * panel->lanes;

@@ -103,15 +103,17 @@ void THNN_(direct_aimAtWeights)(DirectWorker *worker, const Panel *panel, const 
   const int64_t left = THNN_(direct_packedElements)(worker) - (end - worker->kept);
   worker->laterWeights = end;
   worker->laterElements = minimum(group, left);
+  worker->listedPositions = 0;
+  for (int64_t i = 0; i < worker->classes; i++)
+    worker->listedPositions += worker->class[i].positions * worker->class[i].line.positions;
 }
 
 THNNRanges THNN_(direct_shareOfWeights)(const DirectWorker *worker, int64_t done, int64_t count)
 {
-  const int64_t line = THNN_LINE_BYTES / (int64_t)sizeof(real);
+  if (worker->laterElements == 0)
+    return (THNNRanges){.count = 0};
+  const int64_t line = THNN_LINE_BYTES / (int64_t)sizeof(real), all = worker->listedPositions;
   const int64_t lines = divideUp(worker->laterElements, line);
-  int64_t all = 0;
-  for (int64_t i = 0; i < worker->classes; i++)
-    all += worker->class[i].positions * worker->class[i].line.positions;
   const int64_t first = lines * done / all, end = lines * (done + count) / all;
   return (THNNRanges){.first = worker->laterWeights + first * line,
                       .bytes = (end - first) * THNN_LINE_BYTES,

@@ -16,7 +16,8 @@
  * scalar once for several products.
  *
  * If a small map has about as many classes as positions, images can be copied with zeros around
- * them: then all positions see all taps, and share one list of terms.
+ * them: then all positions see all taps, and share one list of terms. Of these zeros, weights that
+ * are not finite make NaN.
  *
  * A task is a box of positions times a panel of planes. Its weights are packed as
  * [image plane][tap][lane]; its sums are kept as [position][lane], start from the bias and are

@@ -86,6 +86,7 @@ typedef struct DirectWorker {
   bool fetchesWeights;      /* kept weights are prefetched */
   const real *laterWeights; /* those of the next group or panel, and their number */
   int64_t laterElements;
+  int64_t listedPositions; /* positions of all listed classes, while these are fetched */
 } DirectWorker;
 
 static inline DirectWorker workerFor(const THNNConvolution *g)
@@ -167,7 +168,8 @@ void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel,
 /* Prepares to prefetch the kept weights after `end`, which are those of the next group or panel. */
 void THNN_(direct_aimAtWeights)(DirectWorker *worker, const Panel *panel, const real *end);
 
-/* The share of these weights for `count` of all listed positions, which follow `done` others. */
+/* The share of these weights for `count` of all listed positions, which follow `done` others;
+ * nothing if no weights are prefetched. */
 THNNRanges THNN_(direct_shareOfWeights)(const DirectWorker *worker, int64_t done, int64_t count);
 
 /* Prefetches what is due in one turn. */

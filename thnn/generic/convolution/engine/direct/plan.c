@@ -147,17 +147,24 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
   *best = plan;
 }
 
+/* Whether classes have less than a few positions each. */
+static bool hasSmallClasses(const DirectWorker *worker)
+{
+  enum { FEW_POSITIONS = 4 };
+  const double positions = (double)worker->g.batch * (double)worker->mapPositions;
+  return THNN_(direct_classCount)(worker) * FEW_POSITIONS > positions;
+}
+
 /* Plans copies of the images with zeros around them, if weights are kept and a few positions have
  * about as many classes. Each class takes the weights from a distant cache, and one class of all
  * positions was measured to take 27 % less time (256 to 512 planes, a map of 4x4, kernels of 4x4
  * with a stride of 2; AMD EPYC, Zen 5), which the costs do not show. */
 static bool planSurrounded(AlgorithmPlan *plan, const DirectWorker *worker)
 {
-  enum { MOST_POSITIONS = 32, POSITIONS_PER_CLASS = 4, MOST_ZEROS = 64 };
+  enum { MOST_POSITIONS = 32, MOST_ZEROS = 64 };
   const THNNConvolution *g = &worker->g;
   const double positions = (double)g->batch * (double)worker->mapPositions;
-  if (!plan->keeps || g->transposed || positions > MOST_POSITIONS ||
-      THNN_(direct_classCount)(worker) * POSITIONS_PER_CLASS <= positions)
+  if (!plan->keeps || g->transposed || positions > MOST_POSITIONS || !hasSmallClasses(worker))
     return false;
   const THNNConvolution wide = surroundedGeometry(g);
   for (int i = 0; i < 3; i++)
@@ -185,21 +192,19 @@ static int lineDimension(const THNNConvolution *g)
 
 bool THNN_(direct_planConvolution)(AlgorithmPlan *plan)
 {
-  enum { WORTHWHILE_LINE = 4, FEW_POSITIONS = 4 };
+  enum { WORTHWHILE_LINE = 4 };
   DirectWorker worker = workerFor(&plan->geometry);
   const THNNConvolution *g = &worker.g;
   /* Without a stride, pointwise.c and packedProducts.c are better than fetching the image for each
    * panel. */
   if (!plan->asked && THNN_convolutionIsPointwise(g))
     return false;
-  const double positions = (double)g->batch * (double)worker.mapPositions;
   const int along = lineDimension(g);
   plan->cost = INFINITY;
   planAlong(plan, &worker, -1, false, false);
   if (planSurrounded(plan, &worker))
     return true;
-  if (plan->cost < INFINITY && g->batch > 1 &&
-      THNN_(direct_classCount)(&worker) * FEW_POSITIONS > positions)
+  if (plan->cost < INFINITY && g->batch > 1 && hasSmallClasses(&worker))
     planAlong(plan, &worker, -1, true, false);
   if (g->output[along] >= WORTHWHILE_LINE)
     planAlong(plan, &worker, along, false, false);
