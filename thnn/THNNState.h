@@ -88,13 +88,18 @@ THNN_API const char *THNN_State_convolutionRow(const THNNState *state);
 
 /* A state that keeps weights is for one layer, whose weight stays as it is. The first call that
  * computes the output of a convolution or SeqLSTM, or a result of Linear, leaves in the state its
- * plan and what it made of the weight, such as a packed copy; later calls with the same sizes and
- * the same weight at the same address use them. Preparing the weight then costs nothing, so the
- * engine may choose an algorithm that it would not choose otherwise. Several threads may use such a
- * state at once. Setting false frees what is kept, and so does setting anything that the choice of
- * an algorithm depends on. */
+ * plan and what it made of the weight, such as a packed copy; later calls with the same weight at
+ * the same address use them. Calls of other sizes share the copy if their algorithm is the same one,
+ * and leave plans, and copies in other forms, of their own: up to eight in all. Preparing the weight
+ * then costs nothing, so the engine may choose an algorithm that it would not choose otherwise.
+ * Several threads may use such a state at once. Setting false frees what is kept, and so does
+ * setting anything that the choice of an algorithm depends on. */
 THNN_API void THNN_State_setKeepsWeights(THNNState *state, bool keeps);
 THNN_API bool THNN_State_keepsWeights(const THNNState *state);
+
+/* The bytes that the state keeps now. */
+THNN_API size_t THNN_State_keptBytes(const THNNState *state);
+
 THNN_API void THNN_State_setAccuracy(THNNState *state, THNNAccuracy accuracy);
 THNN_API THNNAccuracy THNN_State_accuracy(const THNNState *state);
 

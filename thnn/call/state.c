@@ -44,16 +44,29 @@ THNNState THNN_stateFor(const THNNState *state, THNNConvolutionResult which)
   return copy;
 }
 
-const THNNKept *THNN_keptBy(const THNNState *state, THNNKeptKind kind, int realBytes)
+bool THNN_mayKeep(const THNNState *state, THNNKeptKind kind, int realBytes, const void *weight,
+                  const THNNKept **latest)
 {
-  const THNNKept *kept = state->kept ? TH_ATOMIC_LOAD(state->kept) : NULL;
-  return kept && kept->kind == kind && kept->realBytes == realBytes ? kept : NULL;
+  if (!state->kept)
+    return false;
+  const THNNKept *kept = *latest = TH_ATOMIC_LOAD(state->kept);
+  return !kept || (kept->kind == kind && kept->realBytes == realBytes && kept->weight == weight);
+}
+
+bool THNN_hasRoomForKept(const THNNKept *latest)
+{
+  /* A program of Python's has plans for as many sizes of its inputs. */
+  enum { MOST_KEPT = 8 };
+  int count = 0;
+  for (; latest; latest = latest->next)
+    count++;
+  return count < MOST_KEPT;
 }
 
 void THNN_leaveKept(const THNNState *state, void *block)
 {
-  void *nothing = NULL;
-  if (!TH_ATOMIC_EXCHANGE_IF(state->kept, &nothing, block))
+  void *latest = (void *)((const THNNKept *)block)->next;
+  if (!TH_ATOMIC_EXCHANGE_IF(state->kept, &latest, block))
     THNN_planFree(block);
 }
 
@@ -91,7 +104,11 @@ static void forget(THNNState *state)
 {
   if (!state->kept)
     return;
-  THNN_planFree(*state->kept);
+  for (THNNKept *block = *state->kept; block;) {
+    THNNKept *next = (THNNKept *)block->next;
+    THNN_planFree(block);
+    block = next;
+  }
   *state->kept = NULL;
 }
 
@@ -281,4 +298,14 @@ bool THNN_State_keepsWeights(const THNNState *state)
 {
   THNN_State_check(state, "State_keepsWeights");
   return state && state->kept;
+}
+
+size_t THNN_State_keptBytes(const THNNState *state)
+{
+  THNN_State_check(state, "State_keptBytes");
+  size_t bytes = 0;
+  const THNNKept *kept = state && state->kept ? TH_ATOMIC_LOAD(state->kept) : NULL;
+  for (; kept; kept = kept->next)
+    bytes += kept->bytes;
+  return bytes;
 }

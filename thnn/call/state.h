@@ -17,24 +17,35 @@ struct THNNState {
   char convolutionRow[THNN_LONGEST_ROW + 1]; /* empty: none */
   THNNAccuracy accuracy;
   bool deterministic, reproducible;
-  void **kept; /* where a call may leave a block (THNN_planKept) for later ones; NULL: nowhere */
+  void **kept; /* the latest of the blocks that calls have left for later ones; NULL: none may */
 };
 
-/* The beginning of every block that a state keeps. */
 typedef enum THNNKeptKind {
   THNN_KEPT_CONVOLUTION,
   THNN_KEPT_LINEAR,
   THNN_KEPT_LINEAR_BACK /* of a weight with a row for each term, as gradInput's and SeqLSTM's */
 } THNNKeptKind;
+
+/* The beginning of every block that a state keeps. All blocks of a state are of one kind, type and
+ * weight. */
 typedef struct THNNKept {
   THNNKeptKind kind;
-  int realBytes; /* bytes of an element of the type that the block is for */
+  int realBytes;               /* bytes of an element of the type that the block is for */
+  const void *weight;          /* its address stands for its contents */
+  size_t bytes;                /* of the block */
+  const struct THNNKept *next; /* the block that was the latest before */
 } THNNKept;
 
-/* The block that a state keeps; NULL where there is none, or one of another kind or type. */
-const THNNKept *THNN_keptBy(const THNNState *state, THNNKeptKind kind, int realBytes);
+/* Whether calls with this weight may use and leave blocks of a kind and a type. If so, `*latest` is
+ * the latest block, or NULL. */
+bool THNN_mayKeep(const THNNState *state, THNNKeptKind kind, int realBytes, const void *weight,
+                  const THNNKept **latest);
 
-/* Gives a block (THNN_planKept) to a state; frees it if another call was first. */
+/* Whether a state has room for a block more than `latest` and those before it. */
+bool THNN_hasRoomForKept(const THNNKept *latest);
+
+/* Gives a block (THNN_planKept) to a state. Frees it if its `next` is not the latest one any more:
+ * another call, whose block can be for the same, was first. */
 void THNN_leaveKept(const THNNState *state, void *block);
 
 /* The settings of a state, or the defaults for NULL, for a call that computes one result: the

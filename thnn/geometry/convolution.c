@@ -399,15 +399,23 @@ int64_t THNN_convolutionMapSample(const THNNConvolution *geometry)
   return geometry->mapStep ? geometry->mapStep : planes;
 }
 
+bool THNN_convolutionLayersAreEqual(const THNNConvolution *one, const THNNConvolution *other)
+{
+  bool equal = one->inputPlanes == other->inputPlanes && one->outputPlanes == other->outputPlanes &&
+               one->transposed == other->transposed;
+  for (int i = 0; i < 3; i++)
+    equal = equal && one->kernel[i] == other->kernel[i] && one->stride[i] == other->stride[i] &&
+            one->dilation[i] == other->dilation[i];
+  return equal;
+}
+
 bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other)
 {
-  bool equal = one->batch == other->batch && one->inputPlanes == other->inputPlanes &&
-               one->outputPlanes == other->outputPlanes && one->transposed == other->transposed &&
+  bool equal = THNN_convolutionLayersAreEqual(one, other) && one->batch == other->batch &&
                one->imageStep == other->imageStep && one->mapStep == other->mapStep;
   for (int i = 0; i < 3; i++)
     equal = equal && one->input[i] == other->input[i] && one->output[i] == other->output[i] &&
-            one->kernel[i] == other->kernel[i] && one->stride[i] == other->stride[i] &&
-            one->dilation[i] == other->dilation[i] && one->pad[i] == other->pad[i];
+            one->pad[i] == other->pad[i];
   return equal;
 }
 

@@ -135,6 +135,9 @@ int64_t THNN_convolutionMapSample(const THNNConvolution *geometry);
  * are image positions. */
 THNN_PRIVATE bool THNN_convolutionIsPointwise(const THNNConvolution *geometry);
 
+/* Whether two descriptions are equal but for the sizes of batch, image and map, and the padding. */
+bool THNN_convolutionLayersAreEqual(const THNNConvolution *one, const THNNConvolution *other);
+
 /* Whether two descriptions are equal. */
 bool THNN_convolutionsAreEqual(const THNNConvolution *one, const THNNConvolution *other);
 

@@ -310,6 +310,61 @@ def test_kept_weights(row: str, kernel: int, dtype: type) -> None:
     np.testing.assert_allclose(_convolved(state, x, weight), wanted, rtol=0, atol=2 * bounds)
 
 
+def _keeping(row: str = "") -> State:
+    state = State()
+    if row:
+        lib.THNN_State_setConvolutionRow(state._open(), row.encode())
+    lib.THNN_State_setKeepsWeights(state._open(), True)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("row", "kernel"),
+    [
+        ("pointwise", 1),
+        ("packedProducts", 1),
+        ("direct", 3),
+        ("winograd", 3),
+        ("winograd4", 3),
+        ("winograd25", 5),
+        ("lines", 3),
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kept_weights_serve_all_sizes(row: str, kernel: int, dtype: type) -> None:
+    numbers = np.random.default_rng(1)
+    weight = numbers.standard_normal((48, 33, kernel, kernel)).astype(dtype)
+    state, kept = _keeping(row), []
+    for size in [(1, 12, 12), (2, 12, 12), (1, 9, 30), (5, 20, 6), (1, 41, 33)]:
+        x = numbers.standard_normal((size[0], 33, *size[1:])).astype(dtype)
+        alone = _keeping(row)
+        wanted = _convolved(alone, x, weight)
+        kept.append(lib.THNN_State_keptBytes(alone._open()))
+        for _ in range(2):
+            np.testing.assert_array_equal(_convolved(state, x, weight), wanted)
+    most = lib.THNN_State_keptBytes(state._open())
+    if row in ("direct", "winograd"):  # which every processor has, for all of these sizes
+        assert kept[0] > weight.nbytes
+        assert most < kept[0] + len(kept) * weight.nbytes / 10
+    assert most <= sum(kept)
+    lib.THNN_State_setKeepsWeights(state._open(), False)
+    assert lib.THNN_State_keptBytes(state._open()) == 0
+
+
+def test_no_more_is_kept_than_for_eight_sizes() -> None:
+    weight = np.random.default_rng(1).standard_normal((32, 16, 3, 3)).astype(np.float32)
+    with counting_memory() as memory:
+        state = _keeping()
+        before = memory.live
+        for width in range(4, 30):
+            x = np.random.default_rng(width).standard_normal((1, 16, 12, width))
+            x = x.astype(np.float32)
+            wanted = _convolved(None, x, weight)
+            bounds = WINOGRAD4 * 144 * np.finfo(np.float32).eps * 4 * np.abs(x).max()
+            np.testing.assert_allclose(_convolved(state, x, weight), wanted, rtol=0, atol=bounds)
+        assert memory.live == before + 8
+
+
 @pytest.mark.parametrize(
     ("batch", "planes", "size", "window"),
     [

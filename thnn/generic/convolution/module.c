@@ -68,9 +68,9 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
     THNN_checkSizes(call->function, THNN_SHAPE(addend, 6), nDimension, size, "shape of output");
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
   THNNConvolutionPlan room;
-  bool leaves;
+  LeavingConvolution leaving;
   const THNNConvolutionPlan *convolution =
-      THNN_(kept_prepare)(&room, &leaves, &state, geometry, passTo(call->transposed), weight);
+      THNN_(kept_prepare)(&room, &leaving, &state, geometry, passTo(call->transposed), weight);
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
@@ -80,12 +80,12 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *more = addend ? THNN_planIn(&plan, addend, 6) : NULL;
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution->scratchBytes);
-  THNNBuffer *left = leaves ? THNN_planKept(&plan, THNN_(kept_bytes)(convolution)) : NULL;
+  THNNBuffer *left = leaving.leaves ? THNN_planKept(&plan, THNN_(kept_bytes)(convolution)) : NULL;
   THNN_planAcquire(&plan);
 
   if (left)
-    convolution =
-        THNN_(kept_fill)(left->data, convolution, &state, geometry, kernel->data, scratch->data);
+    convolution = THNN_(kept_fill)(left->data, convolution, &leaving, &state, geometry,
+                                   kernel->data, scratch->data);
   const Finish finish = finishOf(call, &state, more ? more->data : NULL);
   THNN_(engine_runAndFinish)(convolution, in->data, kernel->data, start ? start->data : NULL,
                              finish, out->data, scratch->data);

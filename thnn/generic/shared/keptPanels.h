@@ -14,7 +14,6 @@ typedef struct KeptPanels {
   THNNKept head;
   bool blocks;
   int64_t m, k;
-  const real *weight; /* its address stands for its contents */
 } KeptPanels;
 
 /* Larger weights are not kept, to bound the memory of a second copy: it holds the largest layer of
@@ -26,10 +25,12 @@ typedef struct PanelKeeping {
   const THNNState *state;
   THNNKeptKind kind;
   int64_t m, n, k;
-  bool blocks;         /* whether the weight is in blocks, not in panels */
-  THNNBuffer *left;    /* memory that this call leaves in the state, or NULL */
-  const real *panels;  /* NULL: the product does without */
-  THNNBuffer *scalars; /* for b, with panels */
+  bool blocks;      /* whether the weight is in blocks, not in panels */
+  THNNBuffer *left; /* memory that this call leaves in the state, or NULL */
+  size_t leftBytes;
+  const THNNKept *seen; /* the latest block of the state when the call was planned */
+  const real *panels;   /* NULL: the product does without */
+  THNNBuffer *scalars;  /* for b, with panels */
 } PanelKeeping;
 
 static inline real *layOutPanels(const PanelKeeping *of, KeptPanels **kept, Scratch *scratch)
@@ -47,19 +48,31 @@ static inline real *panelsIn(const PanelKeeping *of, const void *block)
   return layOutPanels(of, &kept, &whole);
 }
 
+/* The panels or blocks of these sizes in a block of a state or in those before it, or NULL. */
+static inline const KeptPanels *panelsAmong(const PanelKeeping *of, const THNNKept *latest)
+{
+  for (; latest; latest = latest->next) {
+    const KeptPanels *kept = (const KeptPanels *)latest;
+    if (kept->m == of->m && kept->k == of->k && kept->blocks == of->blocks)
+      return kept;
+  }
+  return NULL;
+}
+
 /* Looks for the weight in the state, and declares what the product needs. */
 static inline void findKept(PanelKeeping *of, THNNPlan *plan, THTensor *weight)
 {
-  const KeptPanels *kept = (const KeptPanels *)THNN_keptBy(of->state, of->kind, sizeof(real));
-  if (!THTensor_(isContiguous)(weight) || of->m * of->k > MOST_KEPT_ELEMENTS)
+  if (!THTensor_(isContiguous)(weight) || of->m * of->k > MOST_KEPT_ELEMENTS ||
+      !THNN_mayKeep(of->state, of->kind, sizeof(real), THTensor_(data)(weight), &of->seen))
     return;
-  if (kept && kept->weight == THTensor_(data)(weight) && kept->m == of->m && kept->k == of->k &&
-      kept->blocks == of->blocks) {
+  const KeptPanels *kept = panelsAmong(of, of->seen);
+  if (kept) {
     of->panels = panelsIn(of, kept);
-  } else if (!TH_ATOMIC_LOAD(of->state->kept)) {
+  } else if (THNN_hasRoomForKept(of->seen)) {
     KeptPanels *block;
     Scratch needed = {0};
     layOutPanels(of, &block, &needed);
+    of->leftBytes = needed.used;
     of->left = THNN_planKept(plan, needed.used);
   }
   if ((of->panels || of->left) && !of->blocks)
@@ -100,8 +113,8 @@ static inline void packKeptPanels(PanelKeeping *of, Matrix a, const real *weight
   if (!of->left)
     return;
   real *panels = panelsIn(of, of->left->data);
-  *(KeptPanels *)of->left->data =
-      (KeptPanels){{of->kind, sizeof(real)}, of->blocks, of->m, of->k, weight};
+  *(KeptPanels *)of->left->data = (KeptPanels){
+      {of->kind, sizeof(real), weight, of->leftBytes, of->seen}, of->blocks, of->m, of->k};
   if (of->blocks)
     THNN_(weightBlocks_pack)(of->state, of->m, of->k, weight, panels);
   else
