@@ -11,6 +11,7 @@ from .._tensor import Tensor
 from ..graph.functions import functions
 from ..graph.operations import Constant, Kernel, Operation, View
 from .uses import argument, users
+from .weights import Weights
 
 __all__ = ["fold_normalizations"]
 
@@ -31,10 +32,13 @@ _AXES = {
 the output, and that of the output."""
 
 
-def fold_normalizations(operations: list[Operation], results: Iterable[View]) -> list[Operation]:
+def fold_normalizations(
+    operations: list[Operation], results: Iterable[View], weights: Weights
+) -> list[Operation]:
     """The operations; those that normalise or scale are in the layers before them.
 
-    That is, where nobody else reads what the layer makes. Adding a number counts as scaling.
+    That is, where nobody else reads what the layer makes. Adding a number counts as scaling. The
+    parameters are made once for all sizes of inputs.
     """
     kept: list[Operation] = list(operations)
     used = users(kept)
@@ -54,7 +58,7 @@ def fold_normalizations(operations: list[Operation], results: Iterable[View]) ->
             len(of_x) > 2 or x.buffer in read_later or of_output[0] is not operation
         ):
             continue
-        made = _folded(layer, operation, output)
+        made = _folded(layer, operation, output, weights)
         kept[kept.index(layer)] = made
         kept.remove(operation)
         for view in layer.reads:
@@ -111,8 +115,8 @@ def _factors(operation: Kernel) -> tuple[Any, Any]:
     return scale, (0 if shift is None else shift.value.numpy()) - mean * scale
 
 
-def _folded(layer: Kernel, operation: Kernel, output: View) -> Kernel:
-    """The layer with an operation in its weights; it writes `output`."""
+def _parameters(layer: Kernel, operation: Kernel) -> tuple[Constant, Constant]:
+    """The weight and the bias of a layer with an operation in them."""
     weight, bias = argument(layer, "weight").value, argument(layer, "bias")
     scale, shift = _factors(operation)
     axis = _AXES[layer.function][0]
@@ -121,13 +125,27 @@ def _folded(layer: Kernel, operation: Kernel, output: View) -> Kernel:
     added = np.zeros(weight.shape[axis]) if bias is None else np.float64(bias.value.numpy())
     added = added * scale + shift
     factors = np.broadcast_to(scale, added.shape).reshape(along)
-    dtype, made = weight.dtype, layer.writes[0]
+    dtype = weight.dtype
+    return (
+        Constant(Tensor(weight.numpy() * factors, dtype=dtype)),
+        Constant(Tensor(added, dtype=dtype)),
+    )
+
+
+def _folded(layer: Kernel, operation: Kernel, output: View, weights: Weights) -> Kernel:
+    """The layer with an operation in its weights; it writes `output`."""
+    given = [*layer.arguments, *operation.arguments]
+    numbers = [one for one in operation.arguments if isinstance(one, (bool, int, float))]
+    sources = [one.value for one in given if isinstance(one, Constant)]
+    present = tuple(isinstance(one, Constant) for one in given)
+    weight, bias = weights.folded(
+        sources,
+        (layer.function, operation.function, present, *numbers),
+        lambda: _parameters(layer, operation),
+    )
+    made = layer.writes[0]
     output = View(output.buffer, made.shape, made.strides)
-    changed: dict[str, Constant | View] = {
-        "weight": Constant(Tensor(weight.numpy() * factors, dtype=dtype)),
-        "bias": Constant(Tensor(added, dtype=dtype)),
-        "output": output,
-    }
+    changed: dict[str, Constant | View] = {"weight": weight, "bias": bias, "output": output}
     arguments = list(layer.arguments)
     for name, value in changed.items():
         place = functions[layer.function].index_of(name)

@@ -1,4 +1,4 @@
-"""Memory for one run of a program, and the calls on it."""
+"""The calls of a program on memory for one run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .._calls.steps import StepCall, Steps
 from .._state import State
@@ -27,13 +29,16 @@ class OtherShapesError(Exception):
 
 
 class Instance:
-    """A program's operations, bound to memory of their own: one run at a time."""
+    """A program's operations, bound to memory that is as large as they need: one run at a time."""
 
-    def __init__(self, graph: Graph, layout: Layout, states: Mapping[int, State]) -> None:
-        self._layout, self._states = layout, states
-        self._memory = {
-            dtype: Tensor.empty(size, dtype=dtype) for dtype, size in layout.sizes.items()
-        }
+    def __init__(
+        self,
+        graph: Graph,
+        layout: Layout,
+        states: Mapping[int, State],
+        memory: Mapping[np.dtype[Any], Tensor],
+    ) -> None:
+        self._layout, self._states, self._memory = layout, states, memory
         self._tensors: dict[View, Tensor] = {}
         self._inputs = [_arrays(self._bound(table)) for table in graph.inputs]
         self._outputs = _arrays(self._bound(graph.outputs))

@@ -5,25 +5,26 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .._tensor import is_on_device
+from .._tensor import Tensor, is_on_device
 from ..graph import NotLowerableError, lower
 from ..graph.costs import multiply_adds
 from ..graph.operations import views_in
+from .arenas import Arenas
 from .folding import fold_normalizations
 from .instance import Instance
 from .joining import join_convolutions
-from .keeping import keeping_states
 from .memory import lay_out
 from .padding import join_padding
 from .results import check_out, taken_over
 from .simplifying import drop_indices
+from .weights import Weights
 
 __all__ = ["CallPlan", "Plan", "Step", "StepPlan", "plan_for"]
 
@@ -66,17 +67,20 @@ class Plan(ABC):
 class StepPlan(Plan):
     """Runs a model as a list of steps, in memory that was planned."""
 
-    def __init__(self, model: Any, examples: list[Any], fuse: bool) -> None:
+    def __init__(
+        self, model: Any, examples: list[Any], fuse: bool, weights: Weights, arenas: Arenas
+    ) -> None:
         super().__init__(examples)
+        self._arenas = arenas
         self._graph = lower(model, *examples)
         operations = drop_indices(self._graph.operations)
         if fuse:
             results = views_in(self._graph.outputs)
-            operations = join_padding(fold_normalizations(operations, results), results)
+            operations = fold_normalizations(operations, results, weights)
+            operations = join_padding(operations, results)
             operations = join_convolutions(operations, results)
         self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)
-        self._states = keeping_states(self._layout.operations) if fuse else {}
-        self._idle: list[Instance] = []
+        self._states = weights.states_of(self._layout.operations)
         self.nbytes = self._layout.nbytes
         self.steps = [
             Step(
@@ -89,17 +93,11 @@ class StepPlan(Plan):
             for one in self._layout.operations
         ]
 
-    @contextmanager
-    def _instance(self) -> Iterator[Instance]:
-        """Memory that no other run uses."""
-        try:
-            instance = self._idle.pop()
-        except IndexError:
-            instance = Instance(self._graph, self._layout, self._states)
-        try:
-            yield instance
-        finally:
-            self._idle.append(instance)
+    def _instance(self) -> AbstractContextManager[Instance]:
+        return self._arenas.instance(self, self._layout.sizes, self._bound)
+
+    def _bound(self, memory: Mapping[np.dtype[Any], Tensor]) -> Instance:
+        return Instance(self._graph, self._layout, self._states, memory)
 
     def run(self, inputs: list[Any], out: Any = None) -> Any:
         """Runs the steps."""
@@ -154,11 +152,11 @@ def _first(result: Any) -> Any:
     return _first(result[0]) if isinstance(result, list) and result else result
 
 
-def plan_for(model: Any, examples: list[Any], fuse: bool) -> Plan:
+def plan_for(model: Any, examples: list[Any], fuse: bool, weights: Weights, arenas: Arenas) -> Plan:
     """The plan of a model for inputs like the examples."""
     if _is_on_host(examples) and model.type() in ("torch.FloatTensor", "torch.DoubleTensor"):
         try:
-            return StepPlan(model, examples, fuse)
+            return StepPlan(model, examples, fuse, weights, arenas)
         except NotLowerableError:
             pass
     return CallPlan(model, examples)

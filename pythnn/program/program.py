@@ -13,8 +13,10 @@ from .. import nn
 from .._errors import THNNArgumentError
 from .._tensor import Tensor, is_on_device
 from ..graph.notebook import Line, html_of_lines
+from .arenas import Arenas
 from .instance import OtherShapesError
 from .plan import CallPlan, Plan, Step, plan_for
+from .weights import Weights
 
 __all__ = ["Program", "compile"]
 
@@ -28,9 +30,17 @@ class Program:
     Several threads may call one program at once; each run has memory of its own.
     """
 
-    def __init__(self, model: nn.Module, examples: tuple[Any, ...], fuse: bool = True) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        examples: tuple[Any, ...],
+        fuse: bool = True,
+        keep_weights: bool = True,
+    ) -> None:
         self._source = model
         self._fuse = fuse
+        self._keeps = fuse and keep_weights
+        self._weights, self._arenas = Weights(self._keeps), Arenas()
         self._lock = threading.Lock()
         self._planning = threading.Lock()
         self._plans: OrderedDict[Any, Plan] = OrderedDict()
@@ -39,13 +49,13 @@ class Program:
 
     def update(self) -> None:
         """Takes over the parameters and statistics that the model has now."""
-        model = _snapshot(self._source)
+        model, weights = _snapshot(self._source), Weights(self._keeps)
         with self._planning:
             with self._lock:
-                kept = list(self._plans.items())
-            made = [(key, plan_for(model, plan.examples, self._fuse)) for key, plan in kept]
+                old = list(self._plans.items())
+            made = [(key, self._planned(model, one.examples, weights)) for key, one in old]
             with self._lock:
-                self._model = model
+                self._model, self._weights = model, weights
                 self._plans = OrderedDict(made)
                 self._latest = made[-1][1]
 
@@ -59,8 +69,11 @@ class Program:
                 return self._latest
         with self._planning:
             if key not in self._plans:
-                self._keep(key, plan_for(self._model, inputs, self._fuse))
+                self._keep(key, self._planned(self._model, inputs, self._weights))
             return self._plans[key]
+
+    def _planned(self, model: nn.Module, inputs: list[Any], weights: Weights) -> Plan:
+        return plan_for(model, inputs, self._fuse, weights, self._arenas)
 
     def _keep(self, key: Any, plan: Plan) -> None:
         with self._lock:
@@ -100,6 +113,14 @@ class Program:
         """Bytes of memory that a run of the last call's sizes works in, beside parameters."""
         return self._latest.nbytes
 
+    @property
+    def kept_nbytes(self) -> int:
+        """Bytes of weights that layers have brought into another form and keep, for all sizes.
+
+        A layer does so in the first run.
+        """
+        return self._weights.kept_nbytes
+
     def profile(self, *inputs: Any) -> list[tuple[Step, float]]:
         """Where the time of a run goes: the steps, and the seconds that each takes."""
         given = [_array(value) for value in inputs]
@@ -126,7 +147,10 @@ class Program:
     def _title(self) -> str:
         plan = self._latest
         title = f"Program of {self._source.typename()}: {len(plan.steps)} steps"
-        return f"{title} in {plan.nbytes / 1e6:.2f} MB" if plan.nbytes else title
+        if plan.nbytes:
+            title += f" in {plan.nbytes / 1e6:.2f} MB"
+        kept = self.kept_nbytes
+        return f"{title}, beside {kept / 1e6:.2f} MB of weights in other forms" if kept else title
 
 
 def _name(step: Step) -> str:
@@ -139,7 +163,9 @@ def _line(step: Step) -> str:
     return f"  {place}{_name(step)} -> {'x'.join(map(str, step.shape))}{kept}"
 
 
-def compile(model: nn.Module, *examples: Any, fuse: bool = True) -> Program:  # noqa: A001 (its name)
+def compile(  # noqa: A001 (its name)
+    model: nn.Module, *examples: Any, fuse: bool = True, keep_weights: bool = True
+) -> Program:
     """A program that computes what a model computes in evaluation, in less time.
 
     Parameters
@@ -153,6 +179,10 @@ def compile(model: nn.Module, *examples: Any, fuse: bool = True) -> Program:  # 
     fuse : bool
         Whether layers may be joined, which changes the last bits of results. Without it they are
         those of ``forward``.
+    keep_weights : bool
+        Whether layers of a fused program may keep their weights in the form that their algorithm
+        wants. Each run brings them into that form otherwise, which takes time; kept, they take
+        memory of about their size once more (:attr:`Program.kept_nbytes`).
 
     Raises THNNArgumentError for what is no model, and what ``forward`` raises for the examples.
     """
@@ -161,14 +191,14 @@ def compile(model: nn.Module, *examples: Any, fuse: bool = True) -> Program:  # 
         raise THNNArgumentError.expected("compile", 1, "model", "an nn.Module", found)
     if not examples:
         raise THNNArgumentError.expected("compile", 2, "examples", "an input of the model", "none")
-    return Program(model, examples, fuse)
+    return Program(model, examples, fuse, keep_weights)
 
 
 def _snapshot(model: nn.Module) -> nn.Module:
-    """A copy of a model, without results of calls."""
+    """A copy of a model, without results of calls and without gradients."""
     made = copy.deepcopy(model)
     for one in made.listModules():
-        one.clear("output", "gradInput")
+        one.clear("output", "gradInput", "gradWeight", "gradBias")
     return made
 
 

@@ -82,9 +82,9 @@ class Module(TrainingAids, Object, kernel=True):
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         """Adds `scale` times the gradient of the parameters to the gradient fields."""
 
-    def compile(self, *examples: Any, fuse: bool = True) -> Program:
+    def compile(self, *examples: Any, fuse: bool = True, keep_weights: bool = True) -> Program:
         """A program that computes what this module computes: see :func:`pythnn.compile`."""
-        made: Program = programs.compile(self, *examples, fuse=fuse)
+        made: Program = programs.compile(self, *examples, fuse=fuse, keep_weights=keep_weights)
         return made
 
     def forward(self, input: Any) -> Any:
