@@ -365,8 +365,9 @@ static void testSizes(THNNState *state, int products)
 }
 
 /* Sizes around the limits by which a path is chosen: elements, rows and terms of a matrix that is
- * multiplied by few columns; the numbers of multiplications that are left to panels and to dots; a
- * matrix that is too large for the second-level cache. */
+ * multiplied by few columns; the numbers of multiplications that are left to panels and to dots;
+ * matrices that are too large for the second-level cache and for all caches; and results whose
+ * columns are pages apart. */
 static void testThresholds(THNNState *state)
 {
   const int64_t spread[][2] = {{64, 512},  {63, 520},  {33, 1025}, {64, 513},  {65, 1023},
@@ -391,6 +392,11 @@ static void testThresholds(THNNState *state)
   const int64_t far = (1 << 22) / (int64_t)sizeof(real);
   for (int64_t n = 15; n <= 17; n++)
     testMultiplyInto(state, MEASURED, far / 512 + (n - 16), n, 512, C_GAP | A_GAP, 1, 1);
+  for (int64_t n = 4; n <= 6; n++)
+    testMultiplyInto(state, MEASURED, 4 * far / 512 + (n - 5), n, 512, C_GAP | A_GAP, 1, 1);
+  const int64_t pages = 8192 / (int64_t)sizeof(real);
+  for (int64_t k = 63; k <= 65; k++)
+    testMultiplyInto(state, MEASURED, pages, far / 2 / pages + (k - 63), k, B_TRANSPOSED, 1, 1);
 }
 
 /* Sums of several products, whose operands may overlap as the windows of a convolution do. */

@@ -48,7 +48,10 @@ static inline OperandBlock largestBlock(const Product *p, int64_t rows, int64_t 
   const int64_t panel = THNN_(simd).panels.columns, step = THNN_(simd).panels.step;
   if (readsInPlace(p)) {
     const int64_t most = p->n <= FEW_COLUMNS ? FEW_IN_PLACE_TERMS : IN_PLACE_TERMS;
-    return (OperandBlock){.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
+    OperandBlock block = {.height = rows, .terms = evenBlock(p->k, most, 1), .width = columns};
+    if (p->fetches) /* this block and the next stay in the second-level cache */
+      block.height = evenBlock(rows, panelElements() / block.terms / panel * panel, panel);
+    return block;
   }
   const int64_t terms = evenBlock(p->k, PANEL_TERMS, 1);
   const int64_t height = evenBlock(rows, panelElements() / terms / panel * panel, panel);

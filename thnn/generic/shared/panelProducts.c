@@ -62,17 +62,19 @@ static LaterBlock laterBlock(const Product *p, const OperandBlock *most, const P
                       .length = a.transposed ? terms : height};
 }
 
-/* Makes the tiles of one of `steps` steps of columns fetch this step's share of a later block. The
- * first step packs, and fetches nothing. */
+/* Makes the tiles of one of `steps` steps of columns fetch this step's share of a later block. Where
+ * panels are packed, the first step does that, and fetches nothing. */
 static void fetchLater(const Product *p, const LaterBlock *later, int64_t step, int64_t steps,
                        Panels *panels)
 {
-  if (!later->data || step == 0)
+  const int64_t packing = readsInPlace(p) ? 0 : 1, fetching = steps - packing;
+  if (!later->data || step < packing)
     return;
-  const int64_t first = later->lines * (step - 1) / (steps - 1);
+  const int64_t first = later->lines * (step - packing) / fetching;
+  const int64_t end = later->lines * (step - packing + 1) / fetching;
   panels->ahead = (THNNRanges){.first = later->data + first * p->a.leading,
                                .bytes = later->length * (int64_t)sizeof(real),
-                               .count = later->lines * step / (steps - 1) - first,
+                               .count = end - first,
                                .stride = p->a.leading * (int64_t)sizeof(real)};
 }
 
@@ -94,8 +96,10 @@ static void multiplyBlock(const Product *p, const OperandBlock *block, const Pan
   panels.start = p->start ? p->start + block->column : NULL;
   panels.c = p->c + block->column * p->leading + block->row;
   panels.cStride = p->leading;
-  if (inPlace > 0)
+  if (inPlace > 0) {
     loops->multiply(&panels);
+    panels.ahead.count = 0;
+  }
   panels.columns = block->height - inPlace;
   if (packs) {
     panels.source = panels.panel;
@@ -240,13 +244,24 @@ bool THNN_(panelProducts_readsInPlace)(const Product *p)
 /* With fewer columns, other loops are faster. */
 enum { LEAST_COLUMNS = 4 };
 
+/* Whether gemm of OpenBLAS waits for the results that it adds to: few terms leave little to multiply
+ * for each of them, they do not stay in a near cache, and their columns are whole pages apart, so
+ * that those of a tile displace each other in the first-level cache. Panels fetch them ahead. */
+static bool addsToPages(const Product *p)
+{
+  enum { MOST_TERMS = 64 };
+  return p->b.transposed && p->k <= MOST_TERMS && p->m * p->n > FAR_ELEMENTS / 2 &&
+         p->m * (int64_t)sizeof(real) % THNN_PAGE_BYTES == 0;
+}
+
 bool THNN_(panelProducts_win)(const Product *p)
 {
   enum { LEAST_ROWS_ALONG = 24 };
   const SimdPanels *loops = &THNN_(simd).panels;
   if (!THNN_USES_BLAS)
     return true;
-  if (p->n < LEAST_COLUMNS || !(p->n <= loops->mostPacked || readsInPlace(p)))
+  const bool packs = p->n <= loops->mostPacked || (loops->packs && addsToPages(p));
+  if (p->n < LEAST_COLUMNS || !(packs || readsInPlace(p)))
     return false;
   if (p->a.transposed)
     return p->n > THNN_FEW_ROWS && p->m >= LEAST_ROWS_ALONG && hasProducts(p, loops->leastAlong);
@@ -302,11 +317,16 @@ static THNNRoom panelRoom(const THNNState *state, const Product *p, int64_t step
                     .bytes = (size_t)(sizes.panels + sizes.scalars) * sizeof(real)};
 }
 
-/* Whether a, for `count` products, is too large to stay in the cache that holds its packed
- * panels. */
-static bool leavesNear(const Product *p, int64_t count)
+/* Whether to fetch blocks of a ahead, for `count` products: where a is too large to stay in the
+ * cache that holds its packed panels. Panels that are read in place are multiplied as fast without
+ * that if a is in a farther cache, or if c has fewer columns than FETCHED_COLUMNS. */
+static bool fetchesLater(const Product *p, int64_t count)
 {
-  return !readsInPlace(p) && (double)p->m * (double)p->k * (double)count > (double)panelElements();
+  enum { FETCHED_COLUMNS = 5 };
+  const int64_t elements = p->m * p->k * count;
+  if (readsInPlace(p))
+    return p->n >= FETCHED_COLUMNS && THNN_leavesCaches(elements, sizeof(real));
+  return elements > panelElements();
 }
 
 /* Computes a product whose result threads share. They first pack all of b into `scalars`, unless that
@@ -331,7 +351,7 @@ static void multiplyShared(const Product *p, real *scalars, THNNRoom room)
 void THNN_(panelProducts_multiply)(const Product *all, THNNRoom room)
 {
   Product product = *all;
-  product.fetches = leavesNear(all, all->count);
+  product.fetches = fetchesLater(all, all->count);
   multiplyShared(&product, NULL, room);
 }
 
@@ -382,7 +402,7 @@ void THNN_(panelProducts_each)(int64_t m, int64_t n, int64_t k, Matrix a, Matrix
   first.add = finish.adds;
   first.start = start;
   first.scalars = packed;
-  first.fetches = leavesNear(&first, count);
+  first.fetches = fetchesLater(&first, count);
   const bool rows = m >= n;
   const int64_t steps = stepCount(&first, rows);
   const int64_t cuts = evenCuts(count, steps, room.threads);
