@@ -69,6 +69,9 @@ static Tiles tilesOf(const THNNPlanes *shape)
   return tiles;
 }
 
+/* For THNN_threads: an exponential, with what surrounds it, takes as long as eight operations. */
+enum { EXPONENTIAL_COST = 8, PRODUCT_COST = 2 };
+
 static int threadsFor(const THNNState *state, const THNNPlanes *shape, const Tiles *tiles, int cost)
 {
   return THNN_threads(state, tiles->blocks,
@@ -106,7 +109,7 @@ void THNN_(softmax_forward)(const char *function, THNNState *state, bool logarit
   const real *x = in->data;
   real *y = out->data;
   const Tiles tiles = tilesOf(&shape);
-  const int threads = threadsFor(state, &shape, &tiles, 4);
+  const int threads = threadsFor(state, &shape, &tiles, EXPONENTIAL_COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < tiles.blocks; i++) {
     int64_t count;
@@ -138,7 +141,8 @@ void THNN_(softmax_backward)(const char *function, THNNState *state, bool logari
   const real *g = from->data, *y = kept->data;
   real *gradient = to->data;
   const Tiles tiles = tilesOf(&shape);
-  const int threads = threadsFor(state, &shape, &tiles, logarithm ? 4 : 2);
+  const int cost = logarithm ? EXPONENTIAL_COST : PRODUCT_COST;
+  const int threads = threadsFor(state, &shape, &tiles, cost);
   const bool stream = THNN_streamsResult(2, THTensor_(nElement)(output), sizeof(real));
   const RunMap2 run = stream ? THNN_(simd).pointwise.streamMap2 : THNN_(simd).pointwise.runMap2;
   const Put put = stream ? THNN_(simd).pointwise.stream : NULL;
