@@ -158,13 +158,23 @@ static void finishChannel(const ChannelWork *work, int64_t channel, const Scratc
                work->map ? scratch->parameters + channel * parametersOf(work) : NULL);
 }
 
+/* Whether to write planes with streaming stores. A plane that does not end with a cache line shares
+ * one with the next plane, and both write to it through the caches. On an AMD EPYC (Zen 4), gradients
+ * with planes of 196 bytes took 3.7 times as long with streaming stores, of 1444 bytes 1.4 times, and
+ * of 1936 bytes 0.9 times. A map without sums reads one tensor. */
+static bool streamsPlanes(const ChannelWork *work)
+{
+  enum { LEAST_BYTES = 24 * THNN_LINE_BYTES };
+  const int64_t bytes = work->channels->inner * (int64_t)sizeof(real);
+  return (bytes % THNN_LINE_BYTES == 0 || bytes >= LEAST_BYTES) &&
+         THNN_streamsResult(work->sum && work->y ? 2 : 1, work->channels->elements, sizeof(real));
+}
+
 /* Maps n elements of one plane; `at` is the index of the first in the tensor. */
 static void mapPlane(const ChannelWork *work, int64_t n, int64_t at, const real *parameters)
 {
-  const int64_t elements = work->channels->elements;
   const real *x = work->x + at, *y = work->y ? work->y + at : x;
-  const bool stream = THNN_streamsResult(work->y ? 2 : 1, elements, sizeof(real));
-  if (stream)
+  if (streamsPlanes(work))
     THNN_(simd).pointwise.streamMap2(work->map->plane, n, x, y, parameters,
                                      THNN_tuning.prefetchBytes, work->z + at);
   else
