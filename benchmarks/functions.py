@@ -116,6 +116,134 @@ def layer_norm(rows: int, units: int) -> Case:
     )
 
 
+def group_norm(shape: tuple[int, ...], groups: int) -> Case:
+    """Group normalisation with a weight and a bias."""
+    planes, statistics = shape[1], (shape[0], groups)
+
+    def gradients(torch: Any, t: Any) -> Any:
+        sizes = (shape[0], planes, math.prod(shape[2:]), groups)
+        return torch.ops.aten.native_group_norm_backward.default(
+            t.gradOutput, t.x, t.mean, t.std, t.weight, *sizes, [True] * 3
+        )
+
+    tensors: dict[str, Contents] = {name: Normal(shape) for name in ("x", "gradOutput")}
+    tensors |= {name: Normal((planes,)) for name in ("weight", "bias")}
+    tensors |= {"mean": Normal(statistics), "std": Uniform(statistics, 0.5, 1.5)}
+    elements = math.prod(shape)
+    return Case(
+        f"group_norm_{'x'.join(map(str, shape))}_g{groups}",
+        "normalisation",
+        tensors,
+        (
+            Part(
+                "output",
+                (),
+                lambda torch, t: torch.group_norm(t.x, groups, t.weight, t.bias),
+                elements=2 * elements,
+                function=lambda t: functional.group_norm(t.x, groups, t.weight, t.bias)[0],
+            ),
+            Part(
+                "gradients",
+                (),
+                gradients,
+                elements=3 * elements,
+                function=lambda t: functional.group_norm_backward(
+                    t.gradOutput, t.x, groups, t.weight, t.mean, t.std
+                ),
+            ),
+        ),
+        arrays=True,
+    )
+
+
+def gaussian_mixture(batch: int, centres: int) -> Case:
+    """A mixture in the plane; PyTorch computes it by operations on whole arrays."""
+    shape = (batch, centres)
+    tensors: dict[str, Contents] = {name: Normal((batch,)) for name in ("x1", "x2")}
+    tensors["weight"] = Uniform(shape, 0.5 / centres, 1.5 / centres)
+    tensors |= {name: Normal(shape) for name in ("mean1", "mean2")}
+    tensors |= {name: Uniform(shape, 0.5, 1.5) for name in ("std1", "std2")}
+    tensors["correlation"] = Uniform(shape, -0.7, 0.7)
+
+    def peer(torch: Any, t: Any) -> Any:
+        z1 = (t.x1[:, None] - t.mean1) / t.std1
+        z2 = (t.x2[:, None] - t.mean2) / t.std2
+        rest = 1 - t.correlation * t.correlation
+        distance = (z1 * z1 + z2 * z2 - 2 * t.correlation * z1 * z2) / rest
+        area = t.std1 * t.std2 * torch.sqrt(rest)
+        parts = torch.log(t.weight) - torch.log(area) - distance / 2
+        return math.log(2 * math.pi) - torch.logsumexp(parts, 1)
+
+    return Case(
+        f"gaussian_mixture2d_{batch}x{centres}",
+        "criterion",
+        tensors,
+        (
+            Part(
+                "output",
+                (),
+                peer,
+                elements=7 * batch * centres,
+                function=lambda t: functional.gaussian_mixture2d(
+                    *(t.x1, t.x2, t.weight, t.mean1, t.mean2, t.std1, t.std2, t.correlation)
+                )[0],
+            ),
+        ),
+        arrays=True,
+    )
+
+
+def padding(shape: tuple[int, ...], p: int, mode: str) -> Case:
+    """Padding of both sides of the last two axes."""
+    outer = (*shape[:-2], shape[-2] + 2 * p, shape[-1] + 2 * p)
+    return Case(
+        f"pad_{'x'.join(map(str, shape))}_p{p}_{mode}",
+        "padding",
+        {"x": Normal(shape)},
+        (
+            Part(
+                "output",
+                (),
+                lambda torch, t: torch.nn.functional.pad(t.x, [p] * 4, mode),
+                elements=math.prod(shape) + math.prod(outer),
+                function=lambda t: functional.pad(t.x, [(p, p), (p, p)], mode),
+            ),
+        ),
+        arrays=True,
+    )
+
+
+def interpolation(shape: tuple[int, ...], size: tuple[int, int]) -> Case:
+    """Bilinear interpolation between elements whose outer edges coincide."""
+    outer = (*shape[:2], *size)
+    return Case(
+        f"interpolate_{'x'.join(map(str, shape))}_{'x'.join(map(str, size))}",
+        "resampling",
+        {"x": Normal(shape), "gradOutput": Normal(outer)},
+        (
+            Part(
+                "output",
+                (),
+                lambda torch, t: torch.ops.aten.upsample_bilinear2d.default(t.x, size, False),
+                elements=math.prod(shape) + math.prod(outer),
+                function=lambda t: functional.interpolate(t.x, size, mode="linear"),
+            ),
+            Part(
+                "gradInput",
+                (),
+                lambda torch, t: torch.ops.aten.upsample_bilinear2d_backward.default(
+                    t.gradOutput, size, shape, False
+                ),
+                elements=math.prod(shape) + math.prod(outer),
+                function=lambda t: functional.interpolate_backward(
+                    t.gradOutput, shape, size, mode="linear"
+                ),
+            ),
+        ),
+        arrays=True,
+    )
+
+
 FUNCTIONS = [
     *(
         recurrent(kind, *sizes)
@@ -128,4 +256,10 @@ FUNCTIONS = [
     softmax((8, 64, 28, 28), (1, 2, 3)),
     softmax((64, 10, 8, 8), (2, 3)),
     layer_norm(512, 768),
+    group_norm((8, 64, 56, 56), 32),
+    group_norm((8, 256, 14, 14), 32),
+    gaussian_mixture(4096, 20),
+    padding((8, 64, 56, 56), 1, "constant"),
+    padding((8, 64, 56, 56), 1, "circular"),
+    interpolation((8, 64, 28, 28), (56, 56)),
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Interpolation between the centres of elements whose outer edges coincide.
 
 THNN puts the centres of corner elements on each other (``align_corners=True``). The other way is
-built here: up-sampling from a matrix for each axis, sampling by moving the places.
+built here: sampling by moving the places, cubic convolution by a matrix for each axis.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from .. import thnn
 from .._products import product
 from .._tensor import array_module
-from ._arrays import Array, Unfit, dense, like, shaped
-from ._axes import filled
+from ._arrays import Array, Unfit, dense, like, new, shaped, zeros
+from ._axes import empty, filled
 
 __all__ = ["aligned", "on_corners", "resized", "resized_backward", "sample_backward"]
 
@@ -39,12 +39,17 @@ def _cubic(distance: Any) -> Any:
 def _places(before: int, after: int, scale: float | None, mode: str, align: bool) -> Any:
     """Where the elements of a result are among those of an axis."""
     steps = np.arange(after)
-    ratio = before / after if scale is None else 1 / scale
+    step = _step(before, after, scale, align and mode != "nearest")
     if mode == "nearest":
-        return np.minimum(np.floor(steps * ratio), before - 1)
+        return np.minimum(np.floor(steps * step), before - 1)
+    return steps * step if align else (steps + 0.5) * step - 0.5
+
+
+def _step(before: int, after: int, scale: float | None, align: bool) -> float:
+    """The distance of neighbouring elements of a result, in elements of an axis."""
     if align:
-        return steps * ((before - 1) / (after - 1) if after > 1 else 0.0)
-    return (steps + 0.5) * ratio - 0.5
+        return (before - 1) / (after - 1) if after > 1 else 0.0
+    return before / after if scale is None else 1 / scale
 
 
 @functools.lru_cache(maxsize=64)
@@ -56,31 +61,28 @@ def _nearest(before: int, after: int, scale: float | None) -> Array:
 
 
 @functools.lru_cache(maxsize=64)
-def _weights(
-    before: int,
-    after: int,
-    dtype: np.dtype[Any],
-    scale: float | None = None,
-    mode: str = "linear",
-    align: bool = False,
-) -> Array:
-    """after x before: what each element of an axis gives to each element of the result.
+def _factor(before: tuple[int, ...], after: tuple[int, ...], scales: tuple[Any, ...]) -> int:
+    """How often planes or volumes repeat each element along all axes; 0 where that differs."""
+    factor = after[0] // before[0]
+    axes = list(zip(before, after, scales, strict=True))
+    if len(before) == 1 or factor < 1 or any(n * factor != m for n, m, _ in axes):
+        return 0
+    same = all(np.array_equal(_nearest(n, m, s), np.arange(m) // factor) for n, m, s in axes)
+    return factor if same else 0
 
-    With the outer edges on each other, element i of the result has its centre at
-    (i + 1/2) before / after - 1/2; before the first centre and after the last one the values stay.
-    """
+
+@functools.lru_cache(maxsize=64)
+def _weights(
+    before: int, after: int, dtype: np.dtype[Any], scale: float | None, mode: str, align: bool
+) -> Array:
+    """after x before: what each element of an axis gives to each element of the result."""
     places = _places(before, after, scale, mode, align)
-    if mode == "linear":
-        places = np.clip(places, 0, before - 1)
     lower = np.floor(places).astype(np.int64)
-    share = places - lower
     rows = np.arange(after)
-    if mode == "cubic":
-        taps = [(k, _cubic(share - k)) for k in (-1, 0, 1, 2)]
-    else:
-        taps = [(0, 1 - share), (1, share)]
     weights = np.zeros((after, before))
-    for offset, weight in taps:
+    taps = (-1, 0, 1, 2) if mode == "cubic" else (0,)
+    for offset in taps:
+        weight = _cubic(places - lower - offset) if mode == "cubic" else 1.0
         np.add.at(weights, (rows, np.clip(lower + offset, 0, before - 1)), weight)
     weights = weights.astype(dtype)
     weights.flags.writeable = False  # it is kept for later calls
@@ -98,6 +100,17 @@ def _along_axes(array: Array, matrices: Sequence[Array]) -> Array:
     return dense(array)
 
 
+def _volumes(shape: Sequence[int]) -> tuple[int, ...]:
+    """Batch x planes x one to three sizes as the C functions take them."""
+    return (*shape[:2], *(1,) * (5 - len(shape)), *shape[2:])
+
+
+def _linear(axes: Sequence[tuple[int, int, float | None]], align: bool) -> tuple[Any, ...]:
+    """The steps of three axes, outermost first, and whether corners coincide."""
+    steps = [_step(n, m, scale, align) for n, m, scale in axes]
+    return *[1.0] * (3 - len(steps)), *steps, align
+
+
 def resized(
     x: Array,
     sizes: Sequence[int],
@@ -107,14 +120,41 @@ def resized(
 ) -> Array:
     """An array of batch x planes x positions at other numbers of positions."""
     _check("size", sizes)
-    scales = scales or (None,) * len(sizes)
-    axes = zip(x.shape[2:], sizes, scales, strict=True)
+    before, after = x.shape[2:], tuple(sizes)
+    scales = tuple(scales or (None,) * len(after))
+    axes = list(zip(before, after, scales, strict=True))
+    shape = (*x.shape[:2], *after)
+    if not x.size:
+        return zeros(shape, x)  # type: ignore[no-any-return]
+    if mode == "linear":
+        whole = _volumes(shape)
+        output = new(whole, x)
+        volumes = x.reshape(_volumes(x.shape))
+        places: list[Any] = [*whole[2:], *_linear(axes, align)]
+        thnn.Interpolation_updateOutput(None, volumes, output, *places)
+        return shaped(output, shape)
     if mode == "nearest":
+        factor = _factor(before, after, scales)
+        if factor:
+            output = new(shape, x)
+            _REPEAT[len(after)](None, x, output, factor)
+            return output
         xp = array_module(x)
         for axis, (n, m, scale) in enumerate(axes, 2):
             x = x.take(xp.asarray(_nearest(n, m, scale)), axis)
         return x
     return _along_axes(x, [_weights(n, m, x.dtype, scale, mode, align) for n, m, scale in axes])
+
+
+_REPEAT: dict[int, Any] = {
+    2: thnn.SpatialUpSamplingNearest_updateOutput,
+    3: thnn.VolumetricUpSamplingNearest_updateOutput,
+}
+_REPEAT_BACK: dict[int, Any] = {
+    2: thnn.SpatialUpSamplingNearest_updateGradInput,
+    3: thnn.VolumetricUpSamplingNearest_updateGradInput,
+}
+"""The C functions, by the number of dimensions."""
 
 
 def resized_backward(
@@ -126,8 +166,25 @@ def resized_backward(
 ) -> Array:
     """The gradient of an array that had these sizes."""
     _check("shape", sizes)
-    scales = scales or (None,) * len(sizes)
-    axes = zip(sizes, grad_output.shape[2:], scales, strict=True)
+    before, after = tuple(sizes), grad_output.shape[2:]
+    scales = tuple(scales or (None,) * len(after))
+    axes = list(zip(before, after, scales, strict=True))
+    shape = (*grad_output.shape[:2], *before)
+    if not grad_output.size:
+        return zeros(shape, grad_output)  # type: ignore[no-any-return]
+    if mode == "linear":
+        whole = _volumes(shape)
+        grad_x = new(whole, grad_output)
+        grads = grad_output.reshape(_volumes(grad_output.shape))
+        places: list[Any] = [*whole[2:], *_linear(axes, align)]
+        thnn.Interpolation_updateGradInput(None, grads, grad_x, *places)
+        return shaped(grad_x, shape)
+    factor = _factor(before, after, scales) if mode == "nearest" else 0
+    if factor:
+        x = empty(shape, grad_output)  # of which only the shape counts
+        grad_x = like(x)
+        _REPEAT_BACK[len(after)](None, x, grad_output, grad_x, factor)
+        return grad_x
     dtype = grad_output.dtype
     weights = [_weights(n, m, dtype, scale, mode, align).T for n, m, scale in axes]
     return _along_axes(grad_output, weights)

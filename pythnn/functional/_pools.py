@@ -28,9 +28,8 @@ from ._arrays import (
     new_indices,
     on_host,
     shaped,
-    zeros,
 )
-from ._axes import empty, filled
+from ._axes import empty
 from ._choices import checked
 from ._pooled import counted
 
@@ -149,35 +148,36 @@ def _padded(shape: Sequence[int], sides: Sequence[tuple[int, int]]) -> tuple[int
 
 def _with_sides(x: Array, sides: Sequence[tuple[int, int]], value: float) -> Array:
     """That copy."""
-    padded = filled(_padded(x.shape, sides), value, x)
-    seen = _seen(x.shape, sides)
-    padded[_index(_inside(seen, sides))] = x[_index(seen)]
-    return padded
+    shape = _padded(x.shape, sides)
+    output = new(_volumes(shape, len(sides)), x)
+    volumes = x.reshape(_volumes(x.shape, len(sides)))
+    how: list[Any] = [*_flat(sides), _CONSTANT, value]
+    thnn.Padding_updateOutput(None, volumes, output, *how)
+    return shaped(output, shape)
 
 
-def _seen(shape: Sequence[int], sides: Sequence[tuple[int, int]]) -> list[slice]:
-    """The elements before those that no window looks at."""
-    sizes = shape[-len(sides) :]
-    return [slice(0, n + min(b, 0)) for n, (_, b) in zip(sizes, sides, strict=True)]
+_CONSTANT = 0
+"""What the C functions call padding by a value."""
 
 
-def _inside(seen: Sequence[slice], sides: Sequence[tuple[int, int]]) -> list[slice]:
-    """Where these elements are in the padded copy."""
-    return [slice(a, a + s.stop) for s, (a, _) in zip(seen, sides, strict=True)]
+def _volumes(shape: Sequence[int], count: int) -> tuple[int, ...]:
+    """Planes x depth x height x width, for two or three sizes."""
+    return (math.prod(shape[:-count]), *(1,) * (3 - count), *shape[-count:])
 
 
-def _index(last: Sequence[slice]) -> Any:
-    """An index of the last axes."""
-    return (..., *last)
+def _flat(sides: Sequence[tuple[int, int]]) -> list[int]:
+    """Left, right, top, bottom, front, back."""
+    every = [(0, 0)] * (3 - len(sides)) + list(sides)
+    return [side for pair in reversed(every) for side in pair]
 
 
 def _without_sides(grad: Any, padded: Any, x: Array, sides: Sequence[tuple[int, int]]) -> Array:
     """The gradient of an array, from that of its padded copy."""
-    grad = shaped(grad, padded)
-    grad_x: Array = zeros(x.shape, x)
-    seen = _seen(x.shape, sides)
-    grad_x[_index(seen)] = grad[_index(_inside(seen, sides))]
-    return grad_x
+    count = len(sides)
+    grad_x = new(_volumes(x.shape, count), x)
+    grads = shaped(grad, _volumes(padded, count))
+    thnn.Padding_updateGradInput(None, grads, grad_x, *[*_flat(sides), _CONSTANT])
+    return shaped(grad_x, x.shape)
 
 
 # ---- By cuDNN
@@ -449,7 +449,8 @@ def mean_of_backward(
     if by_cudnn is not None:
         return by_cudnn
     way = _way(x, windows, laid, count_padding)
-    source = _with_sides(x, way.sides, 0.0) if way.sides else x
+    # Of a copy with padding only the shape counts.
+    source = empty(_padded(x.shape, way.sides), x) if way.sides else x
     grad = like(source)
     if way.factor is not None:
         grad_output = grad_output * way.factor

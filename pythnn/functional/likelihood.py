@@ -5,8 +5,7 @@ Class targets count from 0.
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import thnn
 from .._tensor import array_module
@@ -140,6 +139,16 @@ def _log_probabilities(x: Array, target: Any) -> tuple[Array, Any]:
     return shaped(output, x.shape), classes_of(x, target)
 
 
+def _planes_of(x: Array, target: Any) -> tuple[Array, Array, Any]:
+    """Batch x classes x positions x 1, logarithms of the probabilities there, and the targets."""
+    shape = (x.shape[0], *x.shape[2:])
+    check_shape("target", target, shape)
+    planes = x.reshape(*x.shape[:2], -1, 1)
+    output = like(planes)
+    thnn.LogSoftMax_updateOutput(None, planes, output)
+    return planes, shaped(output, planes.shape), (target + 1).reshape(len(x), -1, 1)
+
+
 @function()
 def cross_entropy(
     x: Real,
@@ -162,9 +171,15 @@ def cross_entropy(
     >>> round(cross_entropy([[0.0, 0.0], [0.0, 0.0]], [0, 1]), 4)
     0.6931
     """
-    rows, indices = _log_probabilities(x, target)
-    _check_weights(rows, weights)
     output, total = zeros(1, x), zeros(1, x)
+    if x.ndim > 2 and ignore_index is None:
+        _check_weights(x.shape[1], weights)
+        _, logs, indices = _planes_of(x, target)
+        function = thnn.SpatialClassNLLCriterion_updateOutput
+        function(None, logs, indices, output, average, weights, total)
+        return loss_value(output)
+    rows, indices = _log_probabilities(x, target)
+    _check_weights(rows.shape[-1], weights)
     thnn.ClassNLLCriterion_updateOutput(
         None, rows, indices, output, average, weights, total, ignored_class(ignore_index)
     )
@@ -181,10 +196,22 @@ def cross_entropy_backward(
     average: bool = True,
 ) -> Array:
     """The gradient of `x`."""
+    output, total = zeros(1, x), zeros(1, x)
+    if x.ndim > 2 and ignore_index is None:
+        _check_weights(x.shape[1], weights)
+        planes, logs, indices = _planes_of(x, target)
+        grad_logs, grad_planes = zeros(planes.shape, x), like(planes)
+        function = thnn.SpatialClassNLLCriterion_updateOutput
+        function(None, logs, indices, output, average, weights, total)
+        thnn.SpatialClassNLLCriterion_updateGradInput(
+            None, logs, indices, grad_logs, average, weights, total
+        )
+        thnn.LogSoftMax_updateGradInput(None, None, grad_logs, grad_planes, logs)
+        return shaped(grad_planes, x.shape)
     rows, indices = _log_probabilities(x, target)
-    _check_weights(rows, weights)
+    _check_weights(rows.shape[-1], weights)
     ignored = ignored_class(ignore_index)
-    output, total, grad_rows = zeros(1, x), zeros(1, x), zeros(rows.shape, x)
+    grad_rows = zeros(rows.shape, x)
     thnn.ClassNLLCriterion_updateOutput(
         None, rows, indices, output, average, weights, total, ignored
     )
@@ -200,56 +227,23 @@ def cross_entropy_backward(
     return dense(xp.moveaxis(split, -1, 1))
 
 
-def _check_weights(rows: Array, weights: Any) -> None:
+def _check_weights(classes: int, weights: Any) -> None:
     if weights is not None:
-        check_shape("weights", weights, rows.shape[-1:])
+        check_shape("weights", weights, (classes,))
 
 
 # ---- Of points of the plane
 
 
-class _Mixture(NamedTuple):
-    """How far points are from the centres of a mixture, in deviations."""
-
-    z1: Array
-    z2: Array
-    correlation: Array
-    rest: Array
-    """1 - correlation^2."""
-    distance: Array
-    """z1^2 + z2^2 - 2 correlation z1 z2, divided by the rest."""
-    loss: Array
-    responsibilities: Array
-
-
-def _mixture(
-    x1: Array, x2: Array, weight: Array, means: Any, stds: Any, correlation: Array
-) -> _Mixture:
-    """What the loss and its gradients are made of."""
+def _check_mixture(x1: Array, x2: Array, weight: Array, *others: Array) -> None:
+    """Raises unless these are the arguments of a mixture."""
     if x1.ndim not in (1, 2) or x1.shape[1:] not in ((), (1,)):
         raise Unfit("x1", "batch x 1, or (batch,)", f"shape {tuple(x1.shape)}")
     check_shape("x2", x2, x1.shape)
     if weight.ndim != 2 or len(weight) != len(x1) or not weight.shape[1]:
         raise Unfit("weight", f"{len(x1)} (batch) x centres", f"shape {tuple(weight.shape)}")
-    named = zip(_OF_CENTRES, (*means, *stds, correlation), strict=True)
-    for name, array in named:
+    for name, array in zip(_OF_CENTRES, others, strict=True):
         check_shape(name, array, weight.shape)
-    xp, real = array_module(x1), x1.dtype.type
-    z1, z2 = (
-        (x.reshape(-1, 1) - mean) / std for x, mean, std in zip((x1, x2), means, stds, strict=True)
-    )
-    rest = 1 - correlation * correlation
-    distance = (z1 * z1 + z2 * z2 - 2 * correlation * z1 * z2) / rest
-    area, half = stds[0] * stds[1], distance * real(0.5)
-    # Where a weight is 0, its logarithm counts as the lowest number.
-    lowest = xp.log(xp.maximum(weight, xp.finfo(weight.dtype).tiny))
-    width = xp.log(area * xp.sqrt(rest))
-    density = lowest - half - width
-    highest = density.max(1).reshape(-1, 1)
-    shares = xp.exp(density - highest)
-    total = shares.sum(1).reshape(-1, 1)
-    loss = real(math.log(2 * math.pi)) - highest - xp.log(total)
-    return _Mixture(z1, z2, correlation, rest, distance, loss.reshape(x1.shape), shares / total)
 
 
 _OF_CENTRES = ("mean1", "mean2", "std1", "std2", "correlation")
@@ -267,6 +261,8 @@ def gaussian_mixture2d(
     correlation: Real,
 ) -> tuple[Array, Array]:
     """Minus the logarithm of a mixture's density at points of the plane (Graves, 2013).
+
+    GaussianMixture.
 
     Parameters
     ----------
@@ -286,8 +282,14 @@ def gaussian_mixture2d(
     >>> loss.round(4), shares
     (array([[1.8379]]), array([[1.]]))
     """
-    found = _mixture(x1, x2, weight, (mean1, mean2), (std1, std2), correlation)
-    return found.loss, found.responsibilities
+    _check_mixture(x1, x2, weight, mean1, mean2, std1, std2, correlation)
+    if not x1.size:
+        return zeros(x1.shape, x1), zeros(weight.shape, x1)
+    loss, responsibilities = like(x1), like(weight)
+    thnn.GaussianMixture_updateOutput(
+        None, x1, x2, weight, mean1, mean2, std1, std2, correlation, loss, responsibilities
+    )
+    return loss, responsibilities
 
 
 @function(takes_empty=True)
@@ -308,18 +310,13 @@ def gaussian_mixture2d_backward(
     those of the logits, of which softmax makes `weight`; of `mean1` and `mean2`; of the logarithms
     of `std1` and `std2`; and of the number whose tanh is `correlation`.
     """
-    found = _mixture(x1, x2, weight, (mean1, mean2), (std1, std2), correlation)
+    _check_mixture(x1, x2, weight, mean1, mean2, std1, std2, correlation)
     if grad_output.ndim:
         check_shape("grad_output", grad_output, x1.shape)
-    grad = grad_output.reshape(-1, 1)
-    share = grad * found.responsibilities
-    z1, z2, correlation, rest = found.z1, found.z2, found.correlation, found.rest
-    towards1, towards2 = (z1 - correlation * z2) / rest, (z2 - correlation * z1) / rest
-    return (
-        grad * weight - share,
-        -share * towards1 / std1,
-        -share * towards2 / std2,
-        share * (1 - z1 * towards1),
-        share * (1 - z2 * towards2),
-        -share * (z1 * z2 - correlation * found.distance + correlation),
-    )
+    grads = [like(weight) if x1.size else zeros(weight.shape, x1) for _ in range(6)]
+    if x1.size:
+        thnn.GaussianMixture_updateGradInput(
+            None, x1, x2, weight, mean1, mean2, std1, std2, correlation, grad_output, *grads
+        )
+    logits, grad1, grad2, log1, log2, raw = grads
+    return logits, grad1, grad2, log1, log2, raw

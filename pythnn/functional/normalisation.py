@@ -458,63 +458,75 @@ def layer_norm_backward(
     check_shape("inverse_std", inverse_std, layers.statistics)
     check_elements(x, math.prod(layers.parameters))
     block = as_block(x, layers.others)
+    rows = _rows(block)
+    if rows is not None:
+        given = grad_output.reshape(rows.shape), _flat(weight), mean, inverse_std
+        grad_rows, grad_factor, grad_offset = _groups_backward(rows, *given, 1)
+        shape = layers.parameters
+        return shaped(grad_rows, x.shape), grad_factor.reshape(shape), grad_offset.reshape(shape)
     count = tuple(1 if i in layers.axes else n for i, n in enumerate(x.shape))
     normalised = (x - mean.reshape(count)) * inverse_std.reshape(count)
     grad_weight = (grad_output * normalised).sum(layers.others).reshape(layers.parameters)
     grad_bias = grad_output.sum(layers.others).reshape(layers.parameters)
-    rows = _rows(block)
-    if rows is not None:
-        grad_rows = like(rows)
-        thnn.LayerNormalization_updateGradInput(
-            None, rows, grad_output.reshape(rows.shape), grad_rows, _flat(weight),
-            mean.reshape(-1), inverse_std.reshape(-1),
-        )  # fmt: skip
-        return shaped(grad_rows, x.shape), grad_weight, grad_bias
     grad = grad_output if weight is None else grad_output * weight.reshape(layers.wide)
     grad_planes = as_block(grad, layers.others).array
     found = normalised_backward(grad_planes, block.array, mean, inverse_std)
     return from_block(found, block), grad_weight, grad_bias
 
 
-def _groups(x: Array, groups: Any, weight: Any, bias: Any) -> tuple[Array, int]:
-    """The groups of each sample as planes, and the number of groups."""
+def _groups(x: Array, groups: Any, weight: Any, bias: Any) -> int:
+    """The number of groups of each sample's planes."""
     if x.ndim < 2:
         raise Unfit("x", "batch x planes [x ...]", f"shape {tuple(x.shape)}")
-    batch, planes = x.shape[:2]
+    planes = x.shape[1]
     count = planes if groups is None else integer("groups", groups)
     if count < 1 or planes % count:
         raise Unfit("groups", f"a divisor of {planes}, the planes of x", f"{count}")
     for name, array in (("weight", weight), ("bias", bias)):
         if array is not None:
             check_shape(name, array, (planes,))
-    size = planes // count * math.prod(x.shape[2:])
-    return x.reshape(1, batch * count, size), count
+    return count
 
 
 def _by_groups(
     x: Array, groups: Any, weight: Any, bias: Any, eps: float
 ) -> tuple[Array, Array, Array]:
-    planes, count = _groups(x, groups, weight, bias)
-    output, mean, inverse_std = normalised(x, planes, eps, (len(x), count))
-    wide = (-1, *(1,) * (x.ndim - 2))
-    return _scaled(shaped(output, x.shape), weight, bias, wide), mean, inverse_std
+    count = _groups(x, groups, weight, bias)
+    check_elements(x, x.shape[1] * math.prod(x.shape[2:]))
+    shape = (len(x), count)
+    if not x.size:
+        return zeros(x.shape, x), zeros(shape, x), zeros(shape, x)
+    output, mean, inverse_std = like(x), new(shape, x), new(shape, x)
+    thnn.GroupNormalization_updateOutput(
+        None, x, output, weight, bias, mean, inverse_std, count, eps
+    )
+    return output, mean, inverse_std
+
+
+def _groups_backward(
+    x: Array, grad_output: Array, weight: Any, mean: Array, inverse_std: Array, count: int
+) -> tuple[Array, Array, Array]:
+    """The gradients of an array in groups of planes, of their weights and of their biases."""
+    grad_x = like(x)
+    grad_weight, grad_bias = zeros(x.shape[1], x), zeros(x.shape[1], x)
+    shape = (len(x), count)
+    thnn.GroupNormalization_backward(
+        None, x, grad_output, grad_x, grad_weight, grad_bias, weight,
+        mean.reshape(shape), inverse_std.reshape(shape), count, 1.0,
+    )  # fmt: skip
+    return grad_x, grad_weight, grad_bias
 
 
 def _by_groups_backward(
     grad_output: Array, x: Array, groups: Any, weight: Any, mean: Array, inverse_std: Array
 ) -> tuple[Array, Array, Array]:
-    planes, count = _groups(x, groups, weight, None)
+    count = _groups(x, groups, weight, None)
     check_shape("grad_output", grad_output, x.shape)
     check_shape("mean", mean, (len(x), count))
     check_shape("inverse_std", inverse_std, (len(x), count))
-    grads = grad_output.reshape(*x.shape[:2], -1 if x.size else 1)
-    normalised = (planes[0] - mean.reshape(-1, 1)) * inverse_std.reshape(-1, 1)
-    grad_weight = (grads * normalised.reshape(grads.shape)).sum((0, 2))
-    grad_bias = grads.sum((0, 2))
-    if weight is not None:
-        grads = grads * weight[:, None]
-    found = normalised_backward(grads.reshape(planes.shape), planes, mean, inverse_std)
-    return shaped(found, x.shape), grad_weight, grad_bias
+    if not x.size:
+        return zeros(x.shape, x), zeros(x.shape[1], x), zeros(x.shape[1], x)
+    return _groups_backward(x, grad_output, weight, mean, inverse_std, count)
 
 
 @function(takes_empty=True)
@@ -522,6 +534,8 @@ def group_norm(
     x: Real, groups: int, weight: Real | None = None, bias: Real | None = None, *, eps: float = 1e-5
 ) -> tuple[Array, Array, Array]:
     """(x - mean) / sqrt(var + eps) * weight + bias, with the mean of groups of planes.
+
+    GroupNormalization.
 
     Parameters
     ----------

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from .. import thnn
-from .._tensor import array_module
-from ._arrays import Array, Real, Unfit, check_shape, dense, integer, is_list, like, new, zeros
+from ._arrays import (
+    Array,
+    Real,
+    Unfit,
+    check_shape,
+    integer,
+    is_list,
+    like,
+    new,
+    shaped,
+    zeros,
+)
 from ._axes import Shape, filled, sizes_of
 from ._front import function
 
@@ -131,11 +139,13 @@ def replication_pad3d_backward(grad_output: Real, x: Real, padding: int | Paddin
 
 # ---- Any axes
 
-_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-"""What numpy calls them."""
+_MODES = {"constant": 0, "reflect": 1, "replicate": 2, "circular": 3}
+"""What the C functions call them."""
 
 
-def _axes_and_sides(shape: Sequence[int], padding: Any, mode: Any) -> list[tuple[int, int, int]]:
+def _axes_and_sides(
+    shape: Sequence[int], padding: Any, mode: Any
+) -> tuple[tuple[int, int, int], ...]:
     """The axes that are padded, each with what comes before and after; negative ones crop."""
     if mode not in _MODES:
         raise Unfit("mode", ", ".join(map(repr, _MODES)), repr(mode))
@@ -160,15 +170,50 @@ def _axes_and_sides(shape: Sequence[int], padding: Any, mode: Any) -> list[tuple
             wanted = f"at most {max(most, 0)} along axis {axis}, in mode {mode!r}"
             raise Unfit("padding", wanted, repr(padding))
         found.append((axis, before, after))
-    return found
+    return tuple(found)
 
 
-def _cropped(shape: Sequence[int], sides: Sequence[tuple[int, int, int]]) -> tuple[slice, ...]:
-    """What remains of an array when negative padding has cropped it."""
-    index = [slice(0, n) for n in shape]
+class _Step(NamedTuple):
+    """One call of a C function, which pads up to three axes at a time."""
+
+    inner: tuple[int, ...]
+    """Planes x depth x height x width before it."""
+    outer: tuple[int, ...]
+    """And after it."""
+    sides: tuple[int, ...]
+    """Left, right, top, bottom, front, back."""
+
+
+@functools.lru_cache(maxsize=256)
+def _steps(shape: tuple[int, ...], sides: tuple[tuple[int, int, int], ...]) -> tuple[_Step, ...]:
+    """The calls that pad an array; axes side by side that are not padded count as one."""
+    padded = {axis: (before, after) for axis, before, after in sides if before or after}
+    groups: list[tuple[int, int, int]] = []
+    for axis, size in enumerate(shape):
+        if axis in padded:
+            groups.append((size, *padded[axis]))
+        elif groups and groups[-1][1:] == (0, 0):
+            groups[-1] = (groups[-1][0] * size, 0, 0)
+        else:
+            groups.append((size, 0, 0))
+    steps: list[_Step] = []
+    while not steps or any(before or after for _, before, after in groups):
+        last = [*[(1, 0, 0)] * (3 - len(groups)), *groups[-3:]]
+        planes = math.prod(size for size, _, _ in groups[:-3])
+        inner = [size for size, _, _ in last]
+        outer = [size + before + after for size, before, after in last]
+        flat = tuple(side for _, before, after in reversed(last) for side in (before, after))
+        steps.append(_Step((planes, *inner), (planes, *outer), flat))
+        groups = [*groups[:-3], (math.prod(outer), 0, 0)]
+    return tuple(steps)
+
+
+def _outer(shape: Sequence[int], sides: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
+    """The shape of the padded array."""
+    sizes = list(shape)
     for axis, before, after in sides:
-        index[axis] = slice(max(-before, 0), shape[axis] + min(after, 0))
-    return tuple(index)
+        sizes[axis] += before + after
+    return tuple(sizes)
 
 
 @function(takes_empty=True)
@@ -193,65 +238,16 @@ def pad(x: Real, padding: int | Padding, mode: str = "constant", value: float = 
     array([3., 1., 2., 3., 1.])
     """
     sides = _axes_and_sides(x.shape, padding, mode)
-    widths = [(0, 0)] * x.ndim
-    for axis, before, after in sides:
-        widths[axis] = max(before, 0), max(after, 0)
-    inner = x[_cropped(x.shape, sides)]
-    xp = array_module(x)
-    padded: Array
-    if mode == "constant":
-        sizes = [n + a + b for n, (a, b) in zip(inner.shape, widths, strict=True)]
-        padded = filled(sizes, value, x)
-        places = zip(inner.shape, widths, strict=True)
-        padded[tuple(slice(a, a + n) for n, (a, _) in places)] = inner
-        return padded
-    if not inner.size:
-        return dense(xp.pad(inner, widths, mode=_MODES[mode]))
-    places = _places(inner.shape, tuple(widths), _MODES[mode])
-    found: Array = dense(inner).reshape(-1).take(xp.asarray(places))
-    return found
-
-
-@functools.lru_cache(maxsize=64)
-def _places(shape: tuple[int, ...], widths: tuple[tuple[int, int], ...], mode: str) -> Any:
-    """Of which elements a padded array consists, as numpy pads."""
-    elements = np.arange(math.prod(shape)).reshape(shape)
-    padded = np.pad(elements, widths, mode=mode)  # type: ignore[call-overload]
-    padded.flags.writeable = False  # it is kept for later calls
-    return padded
-
-
-def _along(ndim: int, axis: int, *limits: slice) -> Iterator[tuple[slice, ...]]:
-    """Indices of parts along an axis."""
-    for part in limits:
-        yield (*(slice(None),) * axis, part, *(slice(None),) * (ndim - axis - 1))
-
-
-def _folded(grad: Array, axis: int, before: int, after: int, mode: str) -> Array:
-    """The gradient along an axis: that of the elements, with that of their copies added."""
-    size, ndim = grad.shape[axis] - before - after, grad.ndim
-    first, inner, last = _along(
-        ndim, axis, slice(0, before), slice(before, before + size), slice(before + size, None)
-    )
-    found: Array = grad[inner].copy()
-    if mode == "constant":
-        return found
-    for part, width in ((first, before), (last, after)):
-        if not width:
-            continue
-        extra, at_start = grad[part], part is first
-        if mode == "replicate":
-            extra = extra.sum(axis, keepdims=True)
-            to = slice(0, 1) if at_start else slice(size - 1, size)
-        elif mode == "reflect":
-            (backwards,) = _along(ndim, axis, slice(None, None, -1))
-            extra = extra[backwards]
-            to = slice(1, width + 1) if at_start else slice(size - 1 - width, size - 1)
-        else:
-            to = slice(size - width, size) if at_start else slice(0, width)
-        (index,) = _along(ndim, axis, to)
-        found[index] += extra
-    return found
+    shape = _outer(x.shape, sides)
+    if not x.size or 0 in shape:
+        return filled(shape, value, x)
+    padded = x
+    for step in _steps(x.shape, sides):
+        output = new(step.outer, x)
+        how: list[Any] = [*step.sides, _MODES[mode], value]
+        thnn.Padding_updateOutput(None, padded.reshape(step.inner), output, *how)
+        padded = shaped(output, step.outer)
+    return shaped(padded, shape)
 
 
 @function(takes_empty=True)
@@ -266,13 +262,16 @@ def pad_backward(
     if len(sizes) != grad_output.ndim:
         raise Unfit("shape", f"{grad_output.ndim} sizes, as 'grad_output' has", f"{sizes}")
     sides = _axes_and_sides(sizes, padding, mode)
-    padded = list(sizes)
-    for axis, before, after in sides:
-        padded[axis] += before + after
-    check_shape("grad_output", grad_output, tuple(padded))
+    outer = _outer(sizes, sides)
+    check_shape("grad_output", grad_output, outer)
+    if 0 in sizes or 0 in outer:
+        no_gradient: Array = zeros(sizes, grad_output)
+        return no_gradient
     grad = grad_output
-    for axis, before, after in sides:
-        grad = _folded(grad, axis, max(before, 0), max(after, 0), mode)
-    grad_x: Array = zeros(sizes, grad_output)
-    grad_x[_cropped(sizes, sides)] = grad
-    return grad_x
+    for step in reversed(_steps(sizes, sides)):
+        grad_x = new(step.inner, grad_output)
+        thnn.Padding_updateGradInput(
+            None, grad.reshape(step.outer), grad_x, *[*step.sides, _MODES[mode]]
+        )
+        grad = shaped(grad_x, step.inner)
+    return shaped(grad, sizes)

@@ -273,6 +273,8 @@ def interpolate(
 ) -> Array:
     """An image, a sequence or a volume in another size, or stretched by a factor.
 
+    Interpolation, in the mode "linear".
+
     Parameters
     ----------
     x : batch x planes x one to three sizes

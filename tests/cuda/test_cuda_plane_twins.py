@@ -276,6 +276,25 @@ for size in ((9, 38, 46), (5, 19, 23), (2, 7, 9), (1, 1, 1), (3, 57, 101)):
     given |= {"nbatch": 2, "nchannels": 3, "inputDepth": 5, "inputHeight": 7, "inputWidth": 11}
     trilinear = crowded(VOLUMES, *size)
     sampling("VolumetricUpSamplingTrilinear", str(size), VOLUMES, 16, trilinear, **given)
+for size in ((9, 14, 21), (2, 3, 5), (1, 1, 1), (3, 57, 101)):
+    for corners in (False, True):
+        sizes = dict(zip(("outputDepth", "outputHeight", "outputWidth"), size, strict=True))
+        before = VOLUMES.shape[2:]
+        pairs = zip(before, size, strict=True)
+        steps = [(n - 1) / max(m - 1, 1) if corners else n / m for n, m in pairs]
+        names = ("stepDepth", "stepHeight", "stepWidth")
+        given = {**dict(zip(names, steps, strict=True)), "corners": corners}
+        case = f"{size} {corners}"
+        call("Interpolation_updateOutput", case, 16, input=VOLUMES, **sizes, **given)
+        call(
+            "Interpolation_updateGradInput",
+            case,
+            16 + crowded(VOLUMES, *size),
+            4 * crowded(VOLUMES, *size),
+            gradOutput=quarters(*VOLUMES.shape[:2], *size),
+            **dict(zip(("inputDepth", "inputHeight", "inputWidth"), before, strict=True)),
+            **given,
+        )
 for left, right, top, bottom in ((3, 5, 2, 7), (-2, 6, 4, -3), (18, 0, 0, 18)):
     case = f"{left} {right} {top} {bottom}"
     pads = {"padL": left, "padR": right, "padT": top, "padB": bottom}
@@ -283,6 +302,16 @@ for left, right, top, bottom in ((3, 5, 2, 7), (-2, 6, 4, -3), (18, 0, 0, 18)):
     sampling("SpatialReplicationPadding", case, IMAGES, **pads)
 pads = {"pleft": 3, "pright": -2, "ptop": 1, "pbottom": 4, "pfront": -1, "pback": 3}
 sampling("VolumetricReplicationPadding", "", VOLUMES, **pads)
+for mode in range(4):
+    for sides in ((3, -2, 1, 4, -1, 3), (-1, 2, 3, -1, 4, 0), (0, 0, 2, 1, 0, 0)):
+        names = ("pleft", "pright", "ptop", "pbottom", "pfront", "pback")
+        pads = {**dict(zip(names, sides, strict=True)), "mode": mode}
+        case = f"{mode} {sides}"
+        volumes = quarters(5, 7, 11, 13)
+        call("Padding_updateOutput", case, input=volumes, **pads, value=0.25)
+        added = (sides[4] + sides[5], sides[2] + sides[3], sides[0] + sides[1])
+        grown = [n + more for n, more in zip(volumes.shape[1:], added, strict=True)]
+        call("Padding_updateGradInput", case, gradOutput=quarters(5, *grown), **pads)
 for inside in (True, False):
     # Points at quarters of the way between elements, so that their shares are exact.
     reach = 4 if inside else 6

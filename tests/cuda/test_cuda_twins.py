@@ -194,6 +194,82 @@ for rows, columns in ((67, 301), (3, 5001), (5003, 3), (5, 1)):
             save_std=uniform(rows) + 0.5,
             **layer,
         )
+for shape, groups in (
+    ((67, 12, 19, 3), 4),
+    ((3, 8, 5001), 8),
+    ((301, 33), 1),
+    ((5, 40, 7), 2),
+    ((1, 1), 1),
+):
+    terms = math.prod(shape) // (shape[0] * groups)
+    for affine in (False, True):
+        case = f"{'x'.join(map(str, shape))} {groups}" + (" affine" if affine else "")
+        weight = normal(shape[1]) if affine else None
+        call(
+            "GroupNormalization_updateOutput",
+            case,
+            terms + FUNCTION + 2 * AROUND_A_SUM,
+            2**7,  # means of 3, deviations by 1 / sqrt(eps), a weight up to 4
+            input=3 + quarters(*shape),
+            weight=weight,
+            bias=normal(shape[1]) if affine else None,
+            groups=groups,
+            eps=1e-3,
+        )
+        call(
+            "GroupNormalization_backward",
+            case,
+            math.prod(shape) // shape[1] + terms + FUNCTION + 2 * AROUND_A_SUM,
+            2**9,
+            input=quarters(*shape),
+            gradOutput=quarters(*shape),
+            gradInput=np.empty(0),
+            gradWeight=normal(shape[1]),
+            gradBias=normal(shape[1]),
+            weight=weight,
+            save_mean=quarters(shape[0], groups),
+            save_std=uniform(shape[0], groups) + 0.5,
+            groups=groups,
+            scale=0.75,
+        )
+for batch, centres in ((67, 20), (3, 3001), (301, 3), (1, 1)):
+    shape = (batch, centres)
+    mixture = {
+        "target1": normal(batch),
+        "target2": normal(batch),
+        "weight": uniform(*shape, low=0.01) / centres,
+        "mean1": normal(*shape),
+        "mean2": normal(*shape),
+        "std1": uniform(*shape, low=0.5, high=2),
+        "std2": uniform(*shape, low=0.5, high=2),
+        "correlation": uniform(*shape, low=-0.7, high=0.7),
+    }
+    # Distances of up to 8 over deviations from 1/2, squared, over the rest from 1/2.
+    roundings = centres + 4 * FUNCTION + 2**10
+    case = f"{batch}x{centres}"
+    call(
+        "GaussianMixture_updateOutput",
+        case,
+        roundings,
+        2**6,
+        **mixture,
+        responsibility=np.empty(0),
+    )
+    for gradient in (normal(batch), normal(1)):
+        call(
+            "GaussianMixture_updateGradInput",
+            f"{case} {gradient.size}",
+            roundings,
+            2**9,
+            **mixture,
+            gradOutput=gradient,
+            gradWeight=np.empty(0),
+            gradMean1=np.empty(0),
+            gradMean2=np.empty(0),
+            gradStd1=np.empty(0),
+            gradStd2=None,
+            gradCorrelation=np.empty(0),
+        )
 for shape, width, stride in (([3, 19, 23, 7], 5, 2), ([61, 301], 4, 1), ([9, 11, 37], 3, 4)):
     case = "x".join(map(str, shape))
     size = list(shape)

@@ -24,14 +24,14 @@ thnn_folder(THCUNN_MODULE_SOURCES generic/convolution/engine engine.cu unfold.cu
 thnn_folder(THCUNN_MODULE_SOURCES generic/convolution/planewise connected.cu
             SpatialConvolutionMap.cu SpatialDepthWiseConvolution.cu SpatialFullConvolutionMap.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/criterion AbsCriterion.cu BCECriterion.cu
-            ClassNLLCriterion.cu DistKLDivCriterion.cu L1Cost.cu MarginCriterion.cu
-            MSECriterion.cu MultiLabelMarginCriterion.cu MultiMarginCriterion.cu
+            ClassNLLCriterion.cu DistKLDivCriterion.cu GaussianMixture.cu L1Cost.cu
+            MarginCriterion.cu MSECriterion.cu MultiLabelMarginCriterion.cu MultiMarginCriterion.cu
             SmoothL1Criterion.cu SoftMarginCriterion.cu SpatialClassNLLCriterion.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/linear IndexLinear.cu Linear.cu LookupTable.cu
             LookupTableBag.cu SparseLinear.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/normalization BatchNormalization.cu
-            LayerNormalization.cu SpatialCrossMapLRN.cu)
-thnn_folder(THCUNN_MODULE_SOURCES generic/padding padding.cu SpatialReflectionPadding.cu
+            GroupNormalization.cu LayerNormalization.cu SpatialCrossMapLRN.cu)
+thnn_folder(THCUNN_MODULE_SOURCES generic/padding padding.cu Padding.cu SpatialReflectionPadding.cu
             SpatialReplicationPadding.cu VolumetricReplicationPadding.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/pooling average.cu FeatureLPPooling.cu fractional.cu
             max.cu maxUnpooling.cu Reduction.cu SpatialAdaptiveAveragePooling.cu SpatialAdaptiveMaxPooling.cu
@@ -42,7 +42,7 @@ thnn_folder(THCUNN_MODULE_SOURCES generic/pooling average.cu FeatureLPPooling.cu
             VolumetricMaxPooling.cu VolumetricMaxUnpooling.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu GRUSteps.cu LSTMFused.cu LSTMSteps.cu
             RNNSteps.cu SeqGRU.cu SeqLSTM.cu)
-thnn_folder(THCUNN_MODULE_SOURCES generic/resampling linear.cu nearest.cu
+thnn_folder(THCUNN_MODULE_SOURCES generic/resampling Interpolation.cu linear.cu nearest.cu
             SpatialGridSamplerBilinear.cu SpatialUpSamplingBilinear.cu SpatialUpSamplingNearest.cu
             VolumetricUpSamplingNearest.cu VolumetricUpSamplingTrilinear.cu)
 

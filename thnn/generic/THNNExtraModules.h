@@ -426,6 +426,33 @@ THNN_API void THNN_(LayerNormalization_updateGradInput)(
     THTensor *save_mean,  /* in: rows; from the forward call */
     THTensor *save_std);  /* in: rows; from the forward call */
 
+/* Group normalisation: output = (input - mean) / sqrt(var + eps) * weight + bias, with mean and
+ * variance of each group of planes of each sample. */
+THNN_API void THNN_(GroupNormalization_updateOutput)(
+    THNNState *state,    /* may be NULL */
+    THTensor *input,     /* in: batch x planes [x ...] */
+    THTensor *output,    /* out: shape of input */
+    THTensor *weight,    /* in, optional: planes; 1 if NULL */
+    THTensor *bias,      /* in, optional: planes; 0 if NULL */
+    THTensor *save_mean, /* out: batch x groups; for the backward call */
+    THTensor *save_std,  /* out: batch x groups; 1 / sqrt(var + eps), for the backward call */
+    int64_t groups,      /* how many groups the planes of a sample are divided into */
+    accreal eps);        /* added to the variance */
+
+/* Group normalisation, backward. Layer normalisation of rows x columns is that of one group. */
+THNN_API void THNN_(GroupNormalization_backward)(
+    THNNState *state,     /* may be NULL */
+    THTensor *input,      /* in: batch x planes [x ...] */
+    THTensor *gradOutput, /* in: shape of input */
+    THTensor *gradInput,  /* out, optional: shape of input; not computed if NULL */
+    THTensor *gradWeight, /* accumulate, optional: planes; not computed if NULL */
+    THTensor *gradBias,   /* accumulate, optional: planes; not computed if NULL */
+    THTensor *weight,     /* in, optional: planes; as in the forward call */
+    THTensor *save_mean,  /* in: batch x groups; from the forward call */
+    THTensor *save_std,   /* in: batch x groups; from the forward call */
+    int64_t groups,       /* as in the forward call */
+    accreal scale);       /* factor of what is added to gradWeight and gradBias */
+
 /* Gaussian error linear unit: input times the normal distribution's probability of a number below
  * it. */
 THNN_API void THNN_(GELU_updateOutput)(
@@ -466,3 +493,91 @@ THNN_API void THNN_(SiLU_updateGradInput)(
     THTensor *input,      /* in: any shape */
     THTensor *gradOutput, /* in: shape of input */
     THTensor *gradInput); /* out: shape of input */
+
+/* Minus the logarithm of the density of a mixture of normal distributions in the plane, for a point
+ * of each sample. */
+THNN_API void THNN_(GaussianMixture_updateOutput)(
+    THNNState *state,          /* may be NULL */
+    THTensor *target1,         /* in: batch, or batch x 1; the points' first coordinates */
+    THTensor *target2,         /* in: shape of target1; their second coordinates */
+    THTensor *weight,          /* in: batch x centres; probabilities */
+    THTensor *mean1,           /* in: shape of weight */
+    THTensor *mean2,           /* in: shape of weight */
+    THTensor *std1,            /* in: shape of weight; above 0 */
+    THTensor *std2,            /* in: shape of weight; above 0 */
+    THTensor *correlation,     /* in: shape of weight; between -1 and 1 */
+    THTensor *output,          /* out: shape of target1 */
+    THTensor *responsibility); /* out, optional: shape of weight; the probability of each centre, given the point */
+
+/* The same mixture, backward, with respect to what a network computes: logits of which softmax makes
+ * weight, means, logarithms of deviations, and the number whose tanh is correlation. */
+THNN_API void THNN_(GaussianMixture_updateGradInput)(
+    THNNState *state,           /* may be NULL */
+    THTensor *target1,          /* in: as in the forward call */
+    THTensor *target2,          /* in: as in the forward call */
+    THTensor *weight,           /* in: as in the forward call */
+    THTensor *mean1,            /* in: as in the forward call */
+    THTensor *mean2,            /* in: as in the forward call */
+    THTensor *std1,             /* in: as in the forward call */
+    THTensor *std2,             /* in: as in the forward call */
+    THTensor *correlation,      /* in: as in the forward call */
+    THTensor *gradOutput,       /* in: batch elements, or one for all samples */
+    THTensor *gradWeight,       /* out, optional: shape of weight; not computed if NULL */
+    THTensor *gradMean1,        /* out, optional: shape of weight; not computed if NULL */
+    THTensor *gradMean2,        /* out, optional: shape of weight; not computed if NULL */
+    THTensor *gradStd1,         /* out, optional: shape of weight; not computed if NULL */
+    THTensor *gradStd2,         /* out, optional: shape of weight; not computed if NULL */
+    THTensor *gradCorrelation); /* out, optional: shape of weight; not computed if NULL */
+
+/* Padding of planes and volumes by a value or by what is inside. Negative padding crops. */
+THNN_API void THNN_(Padding_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: planes x depth x height x width */
+    THTensor *output, /* out: planes x (pfront + depth + pback) x (ptop + height + pbottom) x (pleft + width + pright) */
+    int pleft,        /* columns added on the left */
+    int pright,       /* columns added on the right */
+    int ptop,         /* rows added at the top */
+    int pbottom,      /* rows added at the bottom */
+    int pfront,       /* slices added in front */
+    int pback,        /* slices added behind */
+    int mode,         /* 0: a value, 1: what is inside, mirrored at the outermost elements, 2: these, repeated, 3: what is at the other end */
+    accreal value);   /* the value of mode 0 */
+
+/* The same padding, backward. */
+THNN_API void THNN_(Padding_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gradOutput, /* in: shape of the forward call's output */
+    THTensor *gradInput,  /* out: shape of the forward call's input */
+    int pleft,            /* as in the forward call */
+    int pright,           /* as in the forward call */
+    int ptop,             /* as in the forward call */
+    int pbottom,          /* as in the forward call */
+    int pfront,           /* as in the forward call */
+    int pback,            /* as in the forward call */
+    int mode);            /* as in the forward call */
+
+/* Linear resampling of volumes to any places. */
+THNN_API void THNN_(Interpolation_updateOutput)(
+    THNNState *state,  /* may be NULL */
+    THTensor *input,   /* in: batch x planes x inputDepth x inputHeight x inputWidth */
+    THTensor *output,  /* out: batch x planes x outputDepth x outputHeight x outputWidth */
+    int outputDepth,   /* slices of the output */
+    int outputHeight,  /* rows of the output */
+    int outputWidth,   /* columns of the output */
+    double stepDepth,  /* distance of neighbouring slices of the output, in those of the input */
+    double stepHeight, /* the same of rows */
+    double stepWidth,  /* the same of columns */
+    bool corners);     /* whether the first elements coincide; otherwise their outer edges do */
+
+/* The same resampling, backward. */
+THNN_API void THNN_(Interpolation_updateGradInput)(
+    THNNState *state,     /* may be NULL */
+    THTensor *gradOutput, /* in: batch x planes x outputDepth x outputHeight x outputWidth */
+    THTensor *gradInput,  /* out: batch x planes x inputDepth x inputHeight x inputWidth */
+    int inputDepth,       /* slices of the input */
+    int inputHeight,      /* rows of the input */
+    int inputWidth,       /* columns of the input */
+    double stepDepth,     /* as in the forward call */
+    double stepHeight,    /* as in the forward call */
+    double stepWidth,     /* as in the forward call */
+    bool corners);        /* as in the forward call */

@@ -1,13 +1,18 @@
 #include "geometry/padding.h"
 
+#include "work/sizes.h"
+
 static const char *const layouts[2] = {"[batch x] planes x height x width",
                                        "[batch x] planes x depth x height x width"};
 
-/* Checks that a reflection reaches no farther than the other end of the input. */
-static void checkReach(const THNNPaddingArguments *a, THNNScalar scalar, int64_t input)
+/* Checks that reflection and the other end reach no farther than there are elements. */
+static void checkReach(const THNNPaddingArguments *a, THNNScalar scalar, const THNNPadding *p,
+                       int dimension)
 {
   if (a->mode == THNN_PADDING_REFLECTION)
-    THNN_checkAtMost(a->function, scalar, input - 1);
+    THNN_checkAtMost(a->function, scalar, p->input[dimension] - 1);
+  if (a->mode == THNN_PADDING_CIRCULAR)
+    THNN_checkAtMost(a->function, scalar, maximum(THNN_paddedKept(p, dimension), 0));
 }
 
 static void checkSizes(const THNNPaddingArguments *a, const THNNPadding *p)
@@ -36,8 +41,8 @@ THNNPadding THNN_paddingCheck(const THNNPaddingArguments *a)
     p.input[d] = a->input.size[leading + i];
     p.before[d] = a->before[i].value;
     p.output[d] = p.input[d] + a->before[i].value + a->after[i].value;
-    checkReach(a, a->before[i], p.input[d]);
-    checkReach(a, a->after[i], p.input[d]);
+    checkReach(a, a->before[i], &p, d);
+    checkReach(a, a->after[i], &p, d);
   }
   checkSizes(a, &p);
   const int64_t size[] = {p.planes, p.output[0], p.output[1], p.output[2]};
@@ -79,6 +84,14 @@ int THNN_paddedRuns(const THNNPadding *p, int dimension, int64_t index,
     end[0] = index == 0 ? before : 0;
     begin[2] = before + last + 1;
     end[2] = index == last ? output : begin[2];
+  } else if (p->mode == THNN_PADDING_CIRCULAR) {
+    const int64_t kept = THNN_paddedKept(p, dimension), inside = before + last + 1;
+    begin[0] = before + index - kept;
+    end[0] = minimum(begin[0] + 1, before);
+    begin[2] = before + index + kept;
+    end[2] = begin[2] + (begin[2] >= inside);
+  } else if (p->mode == THNN_PADDING_CONSTANT) {
+    begin[0] = end[0] = begin[2] = end[2] = 0;
   } else {
     begin[0] = before - index;
     end[0] = begin[0] + (index > 0);

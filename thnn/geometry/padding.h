@@ -1,5 +1,5 @@
-/* Padding that repeats elements of the input: reflection and replication in two or three
- * dimensions. Along each dimension, every output index shows one input index. */
+/* Padding in two or three dimensions. Along each dimension, every output index shows one input
+ * index, or none where a constant value stands. */
 #ifndef THNN_PADDING_H
 #define THNN_PADDING_H
 
@@ -7,8 +7,10 @@
 #include "simd/range.h"
 
 typedef enum THNNPaddingMode {
-  THNN_PADDING_REFLECTION, /* mirrored at the first and the last element, which are not repeated */
-  THNN_PADDING_REPLICATION /* the first and the last element, over and over */
+  THNN_PADDING_CONSTANT,    /* a value */
+  THNN_PADDING_REFLECTION,  /* mirrored at the first and the last element, which are not repeated */
+  THNN_PADDING_REPLICATION, /* the first and the last element, over and over */
+  THNN_PADDING_CIRCULAR     /* what is at the other end, of the elements that are not cropped */
 } THNNPaddingMode;
 
 /* The arguments of a padding module. The arrays hold nDimension values, outermost dimension first;
@@ -29,6 +31,14 @@ typedef struct THNNPadding {
 
 THNNPadding THNN_paddingCheck(const THNNPaddingArguments *arguments);
 
+/* The elements that are not cropped along one dimension. */
+static inline int64_t THNN_paddedKept(const THNNPadding *padding, int dimension)
+{
+  const int64_t before = padding->before[dimension];
+  const int64_t after = padding->output[dimension] - padding->input[dimension] - before;
+  return padding->input[dimension] + (before < 0 ? before : 0) + (after < 0 ? after : 0);
+}
+
 /* Checks the arguments of a module in two dimensions; `firstPosition` is the position of pad_l. */
 THNNPadding THNN_spatialPaddingCheck(const char *function, THNNPaddingMode mode, THNNShape input,
                                      THNNShape gradOutput, int firstPosition, int pad_l, int pad_r,
@@ -45,12 +55,19 @@ static inline THNNRange THNN_paddedInside(const THNNPadding *padding, int dimens
   return (THNNRange){begin, end > begin ? end : begin};
 }
 
-/* The input index that an output index shows along one dimension. */
+/* The input index that an output index shows along one dimension; -1 where it shows the
+ * constant. */
 static inline int64_t THNN_paddedIndex(const THNNPadding *padding, int dimension, int64_t index)
 {
   const int64_t at = index - padding->before[dimension], last = padding->input[dimension] - 1;
   if (padding->mode == THNN_PADDING_REPLICATION)
     return at < 0 ? 0 : at > last ? last : at;
+  if (padding->mode == THNN_PADDING_CONSTANT)
+    return at > last ? -1 : at < 0 ? -1 : at;
+  if (padding->mode == THNN_PADDING_CIRCULAR) {
+    const int64_t kept = THNN_paddedKept(padding, dimension);
+    return at < 0 ? at + kept : at > last ? at - kept : at;
+  }
   return at < 0 ? -at : at > last ? 2 * last - at : at;
 }
 

@@ -1,5 +1,4 @@
-/* Linear resampling of planes in two or three dimensions; the corners of input and output
- * coincide. */
+/* Linear resampling of planes in two or three dimensions. */
 #ifndef THNN_RESAMPLING_H
 #define THNN_RESAMPLING_H
 
@@ -15,9 +14,17 @@ typedef struct THNNResamplingArguments {
   THNNScalar outputSize[3];
 } THNNResamplingArguments;
 
+/* Where output indices are along each dimension: index i at start + i * step, or at the nearest
+ * index of the input. */
+typedef struct THNNResamplingSteps {
+  double step[3], start[3];
+} THNNResamplingSteps;
+
 typedef struct THNNResampling {
   int64_t batch, planes;
   int64_t input[3], output[3]; /* element 0 is 1 where there are two dimensions */
+  bool hasSteps;               /* otherwise the corners of input and output coincide */
+  THNNResamplingSteps steps;
 } THNNResampling;
 
 THNNResampling THNN_resamplingCheck(const THNNResamplingArguments *arguments);

@@ -21,7 +21,8 @@
   extern const SimdActivation SIMD_TABLE(Activation, LEVEL);                                       \
   extern const SimdChannels SIMD_TABLE(Channels, LEVEL);                                           \
   extern const SimdSoftmax SIMD_TABLE(Softmax, LEVEL);                                             \
-  extern const SimdRecurrent SIMD_TABLE(Recurrent, LEVEL)
+  extern const SimdRecurrent SIMD_TABLE(Recurrent, LEVEL);                                         \
+  extern const SimdMixture SIMD_TABLE(Mixture, LEVEL)
 
 #define LOOPS_OF(LEVEL, NARROW)                                                                    \
   (Simd)                                                                                           \
@@ -35,6 +36,7 @@
     .shifts = SIMD_TABLE(Shifts, LEVEL), .planes = SIMD_TABLE(Planes, LEVEL),                      \
     .panels = SIMD_TABLE(Panels, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
     .sampling = SIMD_TABLE(Sampling, LEVEL), .winograd = SIMD_TABLE(Winograd, LEVEL),              \
+    .mixture = SIMD_TABLE(Mixture, LEVEL),                                                         \
   }
 
 DECLARE_LOOPS(baseline);

@@ -21,6 +21,7 @@
 #include "simd/loops/criterion.h"
 #include "simd/loops/elementary.h"
 #include "simd/loops/indices.h"
+#include "simd/loops/mixture.h"
 #include "simd/loops/pointwise.h"
 #include "simd/loops/pooling.h"
 #include "simd/loops/recurrent.h"
@@ -47,6 +48,7 @@ typedef struct Simd {
   SimdChannels channels;
   SimdSoftmax softmax;
   SimdRecurrent recurrent;
+  SimdMixture mixture;
 } Simd;
 
 extern Simd THNN_(simd);

@@ -355,6 +355,32 @@ static void classify(void)
   }
 }
 
+static void mix(void)
+{
+  const double batch = (double)between(1, 40), centres = (double)between(1, 300);
+  Tensor *x1 = RANDOM(batch), *x2 = RANDOM(batch), *gradOutput = RANDOM(batch);
+  Tensor *weight = RANDOM(batch, centres), *std1 = randomLike(weight), *std2 = randomLike(weight);
+  Tensor *correlation = randomLike(weight), *mean1 = randomLike(weight);
+  Tensor *mean2 = randomLike(weight), *grads[6], *output = emptyTensor(), *shares = emptyTensor();
+  for (int64_t i = 0; i < TENSOR(nElement)(weight); i++) {
+    Real *const of[] = {TENSOR(data)(weight) + i, TENSOR(data)(std1) + i, TENSOR(data)(std2) + i};
+    for (int k = 0; k < 3; k++)
+      *of[k] = *of[k] / 4 + (Real)0.75;
+    TENSOR(data)(correlation)[i] /= 4;
+  }
+  MODULE(GaussianMixture_updateOutput)
+  (state, x1, x2, weight, mean1, mean2, std1, std2, correlation, output, shares);
+  add("GaussianMixture_updateOutput", output);
+  add("GaussianMixture_updateOutput", shares);
+  for (int i = 0; i < 6; i++)
+    grads[i] = emptyTensor();
+  MODULE(GaussianMixture_updateGradInput)
+  (state, x1, x2, weight, mean1, mean2, std1, std2, correlation, gradOutput, grads[0], grads[1],
+   grads[2], grads[3], grads[4], grads[5]);
+  for (int i = 0; i < 6; i++)
+    add("GaussianMixture_updateGradInput", grads[i]);
+}
+
 static void resample(void)
 {
   const int height = (int)between(2, 40), width = (int)between(2, 40);
@@ -400,6 +426,7 @@ int main(int argc, char **argv)
   repeat(12, map);
   repeat(12, classify);
   repeat(12, resample);
+  repeat(12, mix);
   THNN_State_free(state);
   if (argc > 1 && !strcmp(argv[1], "write"))
     for (int i = 0; i < digestCount; i++)

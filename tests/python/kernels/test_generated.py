@@ -34,8 +34,11 @@ def test_definition(name: str) -> None:
 
 DEFINED_ELSEWHERE = {
     "GRUSteps": "functional/test_recurrent_layers.py",
+    "GaussianMixture": "kernels/test_gaussian_mixture.py",
+    "GroupNormalization": "kernels/test_group_normalisation.py",
     "GroupedConvolution": "functional/test_grouped_convolution.py",
     "GroupedFullConvolution": "functional/test_grouped_convolution.py",
+    "Interpolation": "kernels/test_interpolation.py",
     "LSTMSteps": "functional/test_recurrent_layers.py",
     "LayerNormalization": "kernels/test_layer_normalisation.py",
     "RNNSteps": "functional/test_recurrent_layers.py",

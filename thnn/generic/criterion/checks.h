@@ -38,4 +38,17 @@ THNN_PRIVATE THNNClasses THNN_MultiLabelMarginCriterion_shapeCheck(const char *f
                                                                    THNNShape target,
                                                                    THNNShape isTarget);
 
+typedef struct THNNMixture {
+  int64_t batch, centres;
+} THNNMixture;
+
+/* `others` are the means, the deviations and the correlation. */
+THNN_PRIVATE THNNMixture THNN_GaussianMixture_shapeCheck(const char *function, THNNShape target1,
+                                                         THNNShape target2, THNNShape weight,
+                                                         const THNNShape others[5]);
+
+/* Checks gradOutput; whether it is one number for all samples. */
+THNN_PRIVATE bool THNN_GaussianMixture_gradientIsOne(const char *function, THNNShape gradOutput,
+                                                     int64_t batch);
+
 #endif

@@ -26,6 +26,17 @@ THNN_PRIVATE THNNRows THNN_LayerNormalization_backwardCheck(const char *function
                                                             THNNShape gradOutput, THNNShape weight,
                                                             THNNShape mean, THNNShape std);
 
+/* Checks input, groups, and gradOutput, weight and bias where they are there. */
+THNN_PRIVATE THNNPlanes THNN_GroupNormalization_shapeCheck(const char *function, THNNShape input,
+                                                           THNNShape gradOutput, THNNScalar groups,
+                                                           THNNShape weight, THNNShape bias);
+
+/* Checks what else the backward call has. */
+THNN_PRIVATE void THNN_GroupNormalization_backwardCheck(const char *function, THNNPlanes shape,
+                                                        int64_t groups, THNNShape gradWeight,
+                                                        THNNShape gradBias, THNNShape mean,
+                                                        THNNShape std);
+
 THNN_PRIVATE THNNPlanes THNN_SpatialCrossMapLRN_shapeCheck(const char *function, THNNShape input,
                                                            THNNShape gradOutput, THNNShape scale,
                                                            THNNShape output, THNNScalar size);

@@ -34,5 +34,5 @@ void THNN_(SpatialReflectionPadding_updateGradInput)(THNNState *state, THTensor 
   call.padding = THNN_SpatialReflectionPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                           THNN_SHAPE(gradOutput, 3), 5, pad_l,
                                                           pad_r, pad_t, pad_b);
-  THNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(padding_updateGradInput)(&call, THNN_SHAPE(input, 2), gradOutput, 3, gradInput);
 }

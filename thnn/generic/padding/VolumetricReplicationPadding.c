@@ -51,5 +51,5 @@ void THNN_(VolumetricReplicationPadding_updateGradInput)(THNNState *state, THTen
   call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                               THNN_SHAPE(gradOutput, 3), 5, pleft,
                                                               pright, ptop, pbottom, pfront, pback);
-  THNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
+  THNN_(padding_updateGradInput)(&call, THNN_SHAPE(input, 2), gradOutput, 3, gradInput);
 }

@@ -26,4 +26,17 @@ THNN_PRIVATE THNNPadding THNN_VolumetricReplicationPadding_shapeCheck(
     const char *function, THNNShape input, THNNShape gradOutput, int firstPosition, int pleft,
     int pright, int ptop, int pbottom, int pfront, int pback);
 
+/* The paddings of a call, left, right, top, bottom, front and back, and its mode. */
+typedef struct THNNSides {
+  int pleft, pright, ptop, pbottom, pfront, pback, mode;
+} THNNSides;
+
+THNN_PRIVATE THNNPadding THNN_Padding_shapeCheck(const char *function, THNNShape input,
+                                                 int firstPosition, THNNSides sides);
+
+/* Checks gradOutput, from which the sizes of the input follow; these are written to `size`. */
+THNN_PRIVATE THNNPadding THNN_Padding_gradientCheck(const char *function, THNNShape gradOutput,
+                                                    int firstPosition, THNNSides sides,
+                                                    int64_t size[4]);
+
 #endif

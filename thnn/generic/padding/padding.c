@@ -1,9 +1,10 @@
 #include "generic/padding/padding.h"
 
 /* The columns of an output row: those inside show the input row itself; `others` has, from left to
- * right, the input column that each of the remaining ones shows. */
+ * right, the input column that each of the remaining ones shows, -1 for the constant. */
 typedef struct PaddedColumns {
   THNNRange inside;
+  bool isConstant;      /* whether the others are all the constant */
   int64_t width, first; /* output columns; the input column that inside.begin shows */
   int64_t *others;
 } PaddedColumns;
@@ -23,7 +24,8 @@ static size_t otherColumns(const THNNPadding *p)
 static PaddedColumns setColumns(const THNNPadding *p, int64_t *others)
 {
   const THNNRange inside = THNN_paddedInside(p, 2);
-  const PaddedColumns columns = {inside, p->output[2], inside.begin - p->before[2], others};
+  const PaddedColumns columns = {inside, p->mode == THNN_PADDING_CONSTANT, p->output[2],
+                                 inside.begin - p->before[2], others};
   for (int64_t x = 0; x < inside.begin; x++)
     *others++ = THNN_paddedIndex(p, 2, x);
   for (int64_t x = inside.end; x < p->output[2]; x++)
@@ -32,14 +34,20 @@ static PaddedColumns setColumns(const THNNPadding *p, int64_t *others)
 }
 
 /* output = one row of the input, padded. */
-static void padRow(const PaddedColumns *columns, const real *input, real *output)
+static void padRow(const PaddedColumns *columns, const real *input, real value, real *output)
 {
   const THNNRange inside = columns->inside;
   const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
+  if (inside.end > inside.begin)
+    THNN_(simd).pointwise.copy(inside.end - inside.begin, input + columns->first,
+                               output + inside.begin);
+  if (columns->isConstant) {
+    THNN_(simd).pointwise.fill(inside.begin, value, output);
+    THNN_(simd).pointwise.fill(after, value, output + inside.end);
+    return;
+  }
   for (int64_t x = 0; x < inside.begin; x++)
     output[x] = input[columns->others[x]];
-  THNN_(simd).pointwise.copy(inside.end - inside.begin, input + columns->first,
-                             output + inside.begin);
   for (int64_t x = 0; x < after; x++)
     output[inside.end + x] = input[right[x]];
 }
@@ -52,7 +60,10 @@ static void foldRow(const PaddedColumns *columns, const real *output, int64_t wi
   const int64_t count = inside.end - inside.begin;
   if (columns->first > 0 || columns->first + count < width)
     THNN_(simd).pointwise.fill(width, 0, input);
-  THNN_(simd).pointwise.copy(count, output + inside.begin, input + columns->first);
+  if (count > 0)
+    THNN_(simd).pointwise.copy(count, output + inside.begin, input + columns->first);
+  if (columns->isConstant)
+    return;
   for (int64_t x = 0; x < inside.begin; x++)
     input[columns->others[x]] += output[x];
   for (int64_t x = 0; x < after; x++)
@@ -66,18 +77,23 @@ enum { SHORTEST_STREAMED = 256 };
 /* Pads `count` rows that begin with `row` into contiguous rows of the output. If `tile` is not
  * NULL, results are written with streaming stores, a few cache lines at a time, so that reading and
  * writing alternate quickly. */
-static void padRows(const THNNPadding *p, const PaddedColumns *columns, const real *input,
+static void padRows(const THNNPaddingCall *call, const PaddedColumns *columns, const real *input,
                     THNNRow row, int64_t count, real *tile, real *output)
 {
+  const THNNPadding *p = &call->padding;
   const int64_t width = p->output[2], piece = 512 / (int64_t)sizeof(real);
   int64_t waiting = 0; /* elements in the tile */
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
-    const int64_t z = row.plane * p->input[0] + THNN_paddedIndex(p, 0, row.z);
-    const int64_t y = z * p->input[1] + THNN_paddedIndex(p, 1, row.y);
-    const real *from = input + y * p->input[2];
-    if (tile)
-      THNN_fetchNextPage(from, p->input[2] * (int64_t)sizeof(real));
-    padRow(columns, from, tile ? tile + waiting : output + i * width);
+    const int64_t z = THNN_paddedIndex(p, 0, row.z), y = THNN_paddedIndex(p, 1, row.y);
+    real *to = tile ? tile + waiting : output + i * width;
+    if (z < 0 || y < 0) {
+      THNN_(simd).pointwise.fill(width, call->value, to);
+    } else {
+      const real *from = input + ((row.plane * p->input[0] + z) * p->input[1] + y) * p->input[2];
+      if (tile)
+        THNN_fetchNextPage(from, p->input[2] * (int64_t)sizeof(real));
+      padRow(columns, from, call->value, to);
+    }
     waiting += width;
     const bool last = i == count - 1;
     if (!tile || (waiting < piece && !last))
@@ -127,7 +143,7 @@ void THNN_(padding_updateOutput)(const THNNPaddingCall *call, THTensor *input, T
   for (int64_t block = 0; block < blocks.count; block++) {
     const int64_t first = block * blocks.length;
     char *mine = stream ? THNN_nextPage(tiles->data) + (size_t)THNN_threadIndex() * tile : NULL;
-    padRows(p, &columns, in->data, THNN_rowAt(first, p->output[0], p->output[1]),
+    padRows(call, &columns, in->data, THNN_rowAt(first, p->output[0], p->output[1]),
             THNN_blockLength(&blocks, block), (real *)mine,
             (real *)out->data + first * p->output[2]);
   }
@@ -159,8 +175,8 @@ static const real *collectRows(const THNNPadding *p, const real *outputPlane, in
   return first ? first : sum;
 }
 
-void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THTensor *input,
-                                    THTensor *gradOutput, THTensor *gradInput)
+void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THNNShape input,
+                                    THTensor *gradOutput, int position, THTensor *gradInput)
 {
   const THNNPadding *p = &call->padding;
   const int64_t rows = p->planes * p->input[0] * p->input[1];
@@ -171,8 +187,8 @@ void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THTensor *input
   const int64_t cost = rowCost(p->output[2]) * (1 + outputRows / (p->input[0] * p->input[1]));
   const THNNBlocks blocks = THNN_rowBlocks(rows, cost);
   const int threads = THNN_threads(call->state, blocks.count, (double)rows * (double)cost);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, position);
+  const THNNBuffer *to = THNN_planOut(&plan, gradInput, position + 1, input.nDimension, input.size);
   const int64_t room = THNN_wholeLines(p->output[2], sizeof(real));
   const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)(threads * room) * sizeof(real));
   const THNNBuffer *others = THNN_planScratch(&plan, otherColumns(p) * sizeof(int64_t));

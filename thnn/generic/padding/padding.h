@@ -1,4 +1,4 @@
-/* Padding by reflection or replication, forward and backward. */
+/* Padding of any mode, forward and backward. */
 #ifndef THNN_GENERIC_PADDING_H
 #define THNN_GENERIC_PADDING_H
 
@@ -11,11 +11,13 @@ typedef struct THNNPaddingCall {
   const THNNState *state;
   THNNPadding padding;
   int nDimension;
+  real value; /* what the mode of a constant pads with */
 } THNNPaddingCall;
 
-/* The tensors are arguments 2 and 3, and 2 to 4. */
+/* The tensors are arguments 2 and 3. */
 void THNN_(padding_updateOutput)(const THNNPaddingCall *call, THTensor *input, THTensor *output);
-void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THTensor *input,
-                                    THTensor *gradOutput, THTensor *gradInput);
+/* gradInput, which gets the shape of the input, is the argument after gradOutput. */
+void THNN_(padding_updateGradInput)(const THNNPaddingCall *call, THNNShape input,
+                                    THTensor *gradOutput, int position, THTensor *gradInput);
 
 #endif

@@ -22,6 +22,22 @@ THNN_PRIVATE THNNResampling THNN_VolumetricUpSamplingTrilinear_shapeCheck(
     int nchannels, int inputDepth, int inputHeight, int inputWidth, int outputDepth,
     int outputHeight, int outputWidth);
 
+/* The sizes, steps and flag of an interpolation, outermost dimension first. */
+typedef struct THNNInterpolation {
+  int size[3];
+  double step[3];
+  bool corners;
+} THNNInterpolation;
+
+/* Forward; `at` is the position of the first size of the output. */
+THNN_PRIVATE THNNResampling THNN_Interpolation_shapeCheck(const char *function, THNNShape input,
+                                                          int at, THNNInterpolation to);
+
+/* Backward, where the sizes are those of the input. */
+THNN_PRIVATE THNNResampling THNN_Interpolation_gradientCheck(const char *function,
+                                                             THNNShape gradOutput, int at,
+                                                             THNNInterpolation from);
+
 THNN_PRIVATE void THNN_nearest_shapeCheck(const char *function, int nDimension, THNNShape input,
                                           THNNShape gradOutput, THNNScalar factor, int64_t *size);
 

@@ -2,6 +2,8 @@
 
 #include "work/scratch.h"
 
+#include <math.h>
+
 /* Where the output indices of one dimension are in the input: at before + share * (after -
  * before). */
 typedef struct Axis {
@@ -31,20 +33,30 @@ static size_t axesBytes(const THNNResampling *r)
   return scratch.used;
 }
 
-/* Positions are computed in single precision for either real type, as they always were. */
-static void setAxis(Axis *axis)
+/* Where output index i is. Without steps that is computed in single precision for either real type,
+ * as it always was. */
+static double placeOf(const THNNResampling *r, int d, int64_t i)
 {
-  const float steps = (float)(axis->output - 1), last = (float)(axis->input - 1);
-  const float ratio = axis->output > 1 ? last / steps : 0;
+  if (r->hasSteps) {
+    const double at = r->steps.start[d] + (double)i * r->steps.step[d];
+    return at > 0 ? fmin(at, (double)(r->input[d] - 1)) : 0;
+  }
+  const float steps = (float)(r->output[d] - 1), last = (float)(r->input[d] - 1);
+  const float ratio = r->output[d] > 1 ? last / steps : 0;
+  return ratio * (float)i;
+}
+
+static void setAxis(const THNNResampling *r, int d, Axis *axis)
+{
   Place next = 0;
   for (int64_t i = 0; i < axis->output; i++) {
-    const float at = ratio * (float)i;
+    const double at = placeOf(r, d, i);
     Place before = (Place)at;
     if (before > axis->input - 1)
       before = (Place)(axis->input - 1);
     axis->before[i] = before;
     axis->after[i] = before < axis->input - 1 ? before + 1 : before;
-    axis->share[i] = (real)(at - (float)before);
+    axis->share[i] = (real)(at - (double)before);
     while (next <= before)
       axis->first[next++] = (Place)i;
   }
@@ -57,7 +69,7 @@ static void setAxes(const THNNResampling *r, void *memory, Axis axes[3])
   Scratch scratch = {.base = memory};
   layOutAxes(r, axes, &scratch);
   for (int d = 0; d < 3; d++)
-    setAxis(&axes[d]);
+    setAxis(r, d, &axes[d]);
 }
 
 /* How the work is divided, forward and backward: into blocks of rows of the result, each thread

@@ -1,6 +1,6 @@
 /* Linear resampling in two or three dimensions, forward and backward. Output index i lies at
- * i * (input - 1) / (output - 1) along a dimension (at 0 when output is 1), between two input
- * indices. */
+ * i * (input - 1) / (output - 1) along a dimension (at 0 when output is 1), or where the call's
+ * steps say, between two input indices. */
 #ifndef THNN_GENERIC_LINEAR_SAMPLING_H
 #define THNN_GENERIC_LINEAR_SAMPLING_H
 

@@ -276,6 +276,28 @@ static void scaleRow(int64_t n, const real *x, const real *y, const real *parame
     z[i] = y[i] * parameters[i];
 }
 
+/* Parameters: center, mean gradient, projection, factor. */
+static void differentiate(int64_t n, const real *x, const real *gradOutput, const real *parameters,
+                          real *gradInput)
+{
+  const real center = parameters[0], mean = parameters[1];
+  const real projection = parameters[2], factor = parameters[3];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    gradInput[i] = (gradOutput[i] * factor - mean) - (x[i] - center) * projection;
+}
+
+static void addGradients(int64_t n, const real *x, const real *gradOutput, real center, real scale,
+                         double *first, double *second)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const double gradient = gradOutput[i];
+    first[i] += gradient;
+    second[i] += gradient * (((double)x[i] - (double)center) * (double)scale);
+  }
+}
+
 const SimdChannels SIMD_TABLE(Channels, THNN_SIMD_LEVEL) = {
     .moments = {momentsOfPlanes, momentsOfRow},
     .gradients = {gradientsOfPlanes, gradientsOfRow},
@@ -283,4 +305,6 @@ const SimdChannels SIMD_TABLE(Channels, THNN_SIMD_LEVEL) = {
     .normalise = {normalisePlane, normaliseRow, 3},
     .normaliseBackward = {normaliseBackwardPlane, normaliseBackwardRow, 4},
     .scale = {scalePlane, scaleRow, 1},
+    .differentiate = differentiate,
+    .addGradients = addGradients,
 };

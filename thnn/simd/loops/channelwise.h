@@ -38,6 +38,11 @@ typedef struct SimdChannels {
   ChannelMap normaliseBackward;
   /* y * factor; factor; x is not read */
   ChannelMap scale;
+  /* gradOutput * factor - (x - center) * projection - mean; center, mean, projection, factor */
+  Map2 differentiate;
+  /* first += gradOutput, second += gradOutput * (x - center) * scale, element by element */
+  void (*addGradients)(int64_t n, const real *x, const real *gradOutput, real center, real scale,
+                       double *first, double *second);
 } SimdChannels;
 
 #endif

@@ -36,6 +36,41 @@ def padding(draw: Draw) -> None:
     draw.equal("gradInput", found, gradient)
 
 
+@family(300)
+def any_padding(draw: Draw) -> None:
+    """Padding of every mode, that also crops."""
+    mode = draw.one_of("mode", ["constant", "reflect", "edge", "wrap"])
+    size = draw.sizes("size", 4, 7)
+    around, kept = [(0, 0)], [slice(None)]
+    pads: list[int] = []
+    for axis in (1, 2, 3):
+        n = size[axis]
+        crop = draw.between("cropped", 0, n - 1)
+        first = draw.between("before", 0, crop)
+        left = n - crop
+        most = {"reflect": left - 1, "wrap": left}.get(mode, 5)
+        before = -first if first else draw.between("added before", 0, most)
+        after = first - crop if crop > first else draw.between("added after", 0, most)
+        kept.append(slice(first, first + left))
+        around.append((max(before, 0), max(after, 0)))
+        pads = [before, after, *pads]
+    draw.chosen["pads"] = pads
+    number = ["constant", "reflect", "edge", "wrap"].index(mode)
+    x = draw.integers(*size)
+    elements = np.arange(x.size).reshape(size)[tuple(kept)]
+    value = draw.between("value", -3, 3)
+    if mode == "constant":
+        shown = np.pad(elements, around, mode=mode, constant_values=-1)
+    else:
+        shown = np.pad(elements, around, mode=mode)
+    output = draw.result("Padding_updateOutput", x, RESULT, *pads, number, value)
+    draw.equal("output", output, np.where(shown < 0, value, x.reshape(-1)[shown]))
+    g, gradient = draw.integers(*shown.shape), np.zeros(x.size)
+    np.add.at(gradient, shown[shown >= 0], g[shown >= 0])
+    found = draw.result("Padding_updateGradInput", g, RESULT, *pads, number)
+    draw.equal("gradInput", found, gradient.reshape(size))
+
+
 @family(200)
 def nearest(draw: Draw) -> None:
     dimensions, factor = draw.between("dimensions", 2, 3), draw.between("factor", 2, 4)

@@ -6,7 +6,7 @@ void THCUNN_(SpatialReflectionPadding_updateOutput)(THCState *state, THCTensor *
                                                     THCTensor *output, int padL, int padR, int padT,
                                                     int padB)
 {
-  THCPaddingCall call = {"SpatialReflectionPadding_updateOutput", state, 2, {}};
+  THCPaddingCall call = {"SpatialReflectionPadding_updateOutput", state, 2, {}, 0};
   call.padding = THNN_SpatialReflectionPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                           THNN_NO_SHAPE, 4, padL, padR, padT, padB);
   THCUNN_(padding_updateOutput)(&call, input, output);
@@ -16,8 +16,8 @@ void THCUNN_(SpatialReflectionPadding_updateGradInput)(THCState *state, THCTenso
                                                        THCTensor *gradOutput, THCTensor *gradInput,
                                                        int padL, int padR, int padT, int padB)
 {
-  THCPaddingCall call = {"SpatialReflectionPadding_updateGradInput", state, 2, {}};
+  THCPaddingCall call = {"SpatialReflectionPadding_updateGradInput", state, 2, {}, 0};
   call.padding = THNN_SpatialReflectionPadding_shapeCheck(
       call.function, THNN_SHAPE(input, 2), THNN_SHAPE(gradOutput, 3), 5, padL, padR, padT, padB);
-  THCUNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(padding_updateGradInput)(&call, THNN_SHAPE(input, 2), gradOutput, 3, gradInput);
 }

@@ -7,7 +7,7 @@ void THCUNN_(VolumetricReplicationPadding_updateOutput)(THCState *state, THCTens
                                                         int ptop, int pbottom, int pfront,
                                                         int pback)
 {
-  THCPaddingCall call = {"VolumetricReplicationPadding_updateOutput", state, 3, {}};
+  THCPaddingCall call = {"VolumetricReplicationPadding_updateOutput", state, 3, {}, 0};
   call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                               THNN_NO_SHAPE, 4, pleft, pright, ptop,
                                                               pbottom, pfront, pback);
@@ -20,9 +20,9 @@ void THCUNN_(VolumetricReplicationPadding_updateGradInput)(THCState *state, THCT
                                                            int pright, int ptop, int pbottom,
                                                            int pfront, int pback)
 {
-  THCPaddingCall call = {"VolumetricReplicationPadding_updateGradInput", state, 3, {}};
+  THCPaddingCall call = {"VolumetricReplicationPadding_updateGradInput", state, 3, {}, 0};
   call.padding = THNN_VolumetricReplicationPadding_shapeCheck(call.function, THNN_SHAPE(input, 2),
                                                               THNN_SHAPE(gradOutput, 3), 5, pleft,
                                                               pright, ptop, pbottom, pfront, pback);
-  THCUNN_(padding_updateGradInput)(&call, input, gradOutput, gradInput);
+  THCUNN_(padding_updateGradInput)(&call, THNN_SHAPE(input, 2), gradOutput, 3, gradInput);
 }

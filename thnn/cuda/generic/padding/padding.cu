@@ -6,25 +6,34 @@
 namespace
 {
 
-/* The geometry of a call. Along each dimension, every output index is a copy of one input index. */
+/* The geometry of a call. Along each dimension, every output index is a copy of one input index, or
+ * of none, -1. */
 template <int dimensions, typename Index> struct Padded {
   Box<Index> image, map;
-  Index before[3];
-  bool reflects;
+  Index before[3], kept[3];
+  THNNPaddingMode mode;
 
   explicit Padded(const THNNPadding &p)
       : image(p.input), map(p.output),
         before{(Index)p.before[0], (Index)p.before[1], (Index)p.before[2]},
-        reflects(p.mode == THNN_PADDING_REFLECTION)
+        kept{(Index)THNN_paddedKept(&p, 0), (Index)THNN_paddedKept(&p, 1),
+             (Index)THNN_paddedKept(&p, 2)},
+        mode(p.mode)
   {
   }
 
   __device__ Index shown(int d, Index index) const
   {
     const Index at = index - before[d], last = image.size[d] - 1;
-    if (reflects)
-      return at < 0 ? -at : at > last ? 2 * last - at : at;
-    return at < 0 ? 0 : at > last ? last : at;
+    if (at >= 0 && at <= last)
+      return at;
+    if (mode == THNN_PADDING_CONSTANT)
+      return -1;
+    if (mode == THNN_PADDING_REFLECTION)
+      return at < 0 ? -at : 2 * last - at;
+    if (mode == THNN_PADDING_CIRCULAR)
+      return at < 0 ? at + kept[d] : at - kept[d];
+    return at < 0 ? 0 : last;
   }
 
   /* The copies of an input index before the input (run 0), inside it (1) and after it (2); a run
@@ -33,29 +42,53 @@ template <int dimensions, typename Index> struct Padded {
   {
     const Index last = image.size[d] - 1, end = map.size[d];
     Range<Index> run = {before[d] + index, before[d] + index + 1};
-    if (number == 0 && reflects)
-      run = {before[d] - index, before[d] - index + (index > 0)};
-    else if (number == 0)
-      run = {0, index == 0 ? before[d] : 0};
-    else if (number == 2 && reflects)
-      run = {before[d] + 2 * last - index, before[d] + 2 * last - index + (index < last)};
-    else if (number == 2)
-      run = {before[d] + last + 1, index == last ? end : 0};
+    if (number != 1)
+      run = number == 0 ? runBefore(d, index) : runAfter(d, index, last, end);
     run.begin = run.begin > 0 ? run.begin : 0;
     run.end = run.end < end ? run.end : end;
     return run;
+  }
+
+  __device__ Range<Index> runBefore(int d, Index index) const
+  {
+    if (mode == THNN_PADDING_CONSTANT)
+      return {0, 0};
+    if (mode == THNN_PADDING_REFLECTION)
+      return {before[d] - index, before[d] - index + (index > 0)};
+    if (mode == THNN_PADDING_REPLICATION)
+      return {0, index == 0 ? before[d] : 0};
+    const Index at = before[d] + index - kept[d];
+    return {at, at + (at < before[d])};
+  }
+  __device__ Range<Index> runAfter(int d, Index index, Index last, Index end) const
+  {
+    const Index first = before[d] + last + 1;
+    if (mode == THNN_PADDING_CONSTANT)
+      return {0, 0};
+    if (mode == THNN_PADDING_REFLECTION)
+      return {before[d] + 2 * last - index, before[d] + 2 * last - index + (index < last)};
+    if (mode == THNN_PADDING_REPLICATION)
+      return {first, index == last ? end : 0};
+    const Index at = before[d] + index + kept[d];
+    return {at, at + (at >= first)};
   }
 };
 
 template <int dimensions, typename Index> struct Forward {
   Padded<dimensions, Index> padded;
   const real *input;
+  real value;
 
   __device__ void operator()(int64_t i, real &output) const
   {
     Place<Index> place = placeOf<dimensions>((Index)i, padded.map);
-    for (int d = 3 - dimensions; d < 3; d++)
+    for (int d = 3 - dimensions; d < 3; d++) {
       place.at[d] = padded.shown(d, place.at[d]);
+      if (place.at[d] < 0) {
+        output = value;
+        return;
+      }
+    }
     output = input[place.plane * padded.image.volume() + padded.image.flat(place.at)];
   }
 };
@@ -132,20 +165,21 @@ void THCUNN_(padding_updateOutput)(const THCPaddingCall *call, THCTensor *input,
   choosePadded(call, [&](auto dimensions, auto index) {
     constexpr int number = decltype(dimensions)::value;
     typedef decltype(index) Index;
-    const Forward<number, Index> forward = {Padded<number, Index>(p), THC_pointer<const real>(in)};
+    const Forward<number, Index> forward = {Padded<number, Index>(p), THC_pointer<const real>(in),
+                                            call->value};
     THC_apply(&plan, "padding", p.planes * volumeOf(p.output), forward, THC_pointer<real>(out));
   });
   THC_planRelease(&plan);
 }
 
-void THCUNN_(padding_updateGradInput)(const THCPaddingCall *call, THCTensor *input,
-                                      THCTensor *gradOutput, THCTensor *gradInput)
+void THCUNN_(padding_updateGradInput)(const THCPaddingCall *call, THNNShape input,
+                                      THCTensor *gradOutput, int position, THCTensor *gradInput)
 {
   const THNNPadding &p = call->padding;
   THCPlan plan;
   THC_planStart(&plan, call->function, call->state);
-  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
-  const THNNBuffer *to = THC_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, position);
+  const THNNBuffer *to = THC_planOut(&plan, gradInput, position + 1, input.nDimension, input.size);
   THC_planAcquire(&plan);
   choosePadded(call, [&](auto dimensions, auto index) {
     constexpr int number = decltype(dimensions)::value;

@@ -1,4 +1,4 @@
-/* Padding by reflection or replication, forward and backward. */
+/* Padding of any mode, forward and backward. */
 #ifndef THCUNN_PADDING_CUH
 #define THCUNN_PADDING_CUH
 
@@ -11,11 +11,13 @@ struct THCPaddingCall {
   THCState *state;
   int nDimension;
   THNNPadding padding;
+  real value; /* what the mode of a constant pads with */
 };
 
-/* The tensors are arguments 2 and 3 of updateOutput, 2 to 4 of updateGradInput. */
+/* The tensors are arguments 2 and 3. */
 void THCUNN_(padding_updateOutput)(const THCPaddingCall *call, THCTensor *input, THCTensor *output);
-void THCUNN_(padding_updateGradInput)(const THCPaddingCall *call, THCTensor *input,
-                                      THCTensor *gradOutput, THCTensor *gradInput);
+/* gradInput, which gets the shape of the input, is the argument after gradOutput. */
+void THCUNN_(padding_updateGradInput)(const THCPaddingCall *call, THNNShape input,
+                                      THCTensor *gradOutput, int position, THCTensor *gradInput);
 
 #endif

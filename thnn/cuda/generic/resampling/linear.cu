@@ -16,28 +16,41 @@ template <typename Index> struct Between {
 template <typename Index> struct Axis {
   Index input, output;
   float ratio;    /* input indices per output index */
-  double inverse; /* output indices per input index; 0 where all outputs are at index 0 */
+  double inverse; /* output indices per input index; 0 where all outputs are at one index */
   Index margin;   /* an upper bound of the shift of an output index by rounding */
+  bool hasSteps;
+  double step, start;
 
-  Axis(int64_t input, int64_t output)
-      : input((Index)input), output((Index)output), ratio(0), inverse(0),
-        margin((Index)(2 + (output >> 22)))
+  Axis(const THNNResampling &r, int d)
+      : input((Index)r.input[d]), output((Index)r.output[d]), ratio(0), inverse(0),
+        margin((Index)(2 + (r.output[d] >> 22))), hasSteps(r.hasSteps), step(r.steps.step[d]),
+        start(hasSteps ? r.steps.start[d] : 0)
   {
     if (output > 1)
       ratio = (float)(input - 1) / (float)(output - 1);
-    if (ratio > 0)
-      inverse = 1 / (double)ratio;
+    const double perOutput = hasSteps ? step : ratio;
+    if (perOutput > 0)
+      inverse = 1 / perOutput;
   }
 
-  /* Positions are computed in single precision for every real type, as in the original, and the
-   * product is rounded before the subtraction (no fused multiply-add), as on the CPU. */
+  /* Without steps, positions are computed in single precision for every real type, as in the
+   * original, and the product is rounded before the subtraction (no fused multiply-add), as on the
+   * CPU. */
+  __device__ double placeOf(Index position) const
+  {
+    if (!hasSteps)
+      return __fmul_rn(ratio, (float)position);
+    const double at = start + position * step, last = input - 1;
+    return at > last ? last : at > 0 ? at : 0;
+  }
+
   __device__ Between<Index> at(Index position) const
   {
-    const float at = __fmul_rn(ratio, (float)position);
+    const double at = placeOf(position);
     Between<Index> between;
     between.before = (Index)at < input - 1 ? (Index)at : input - 1;
     between.after = between.before < input - 1 ? between.before + 1 : between.before;
-    between.share = real(at - (float)between.before);
+    between.share = real(at - (double)between.before);
     return between;
   }
 
@@ -54,10 +67,10 @@ template <typename Index> struct Axis {
   {
     Index low = 0, high = output;
     if (inverse > 0) {
-      low = (Index)((double)(index - 1) * inverse) - margin;
-      high = (Index)((double)(index + 1) * inverse) + margin + 1;
-      low = low > 0 ? low : 0;
-      high = high < output ? high : output;
+      const double from = ((double)(index - 1) - start) * inverse - margin;
+      const double to = ((double)(index + 1) - start) * inverse + margin + 1;
+      low = from > 0 && index > 0 ? (from < output ? (Index)from : output) : 0;
+      high = to < output && index < input - 1 ? (to > 0 ? (Index)to : 0) : output;
       while (low < high && weight(low, index) == 0)
         low++;
       while (high > low && weight(high - 1, index) == 0)
@@ -74,9 +87,7 @@ template <int dimensions, typename Index> struct Axes {
   Box<Index> image, map;
 
   explicit Axes(const THNNResampling &r)
-      : axis{Axis<Index>(r.input[0], r.output[0]), Axis<Index>(r.input[1], r.output[1]),
-             Axis<Index>(r.input[2], r.output[2])},
-        image(r.input), map(r.output)
+      : axis{Axis<Index>(r, 0), Axis<Index>(r, 1), Axis<Index>(r, 2)}, image(r.input), map(r.output)
   {
   }
 

@@ -1,0 +1,103 @@
+"""Interpolation: against its definition, with threads and gaps, and what it refuses."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from support.bounds import assert_near
+
+from pythnn import State, Tensor, THNNArgumentError, thnn
+
+SIZES = [
+    *[((1, 4, 5), (1, 8, 10)), ((1, 9, 7), (1, 3, 2)), ((3, 4, 5), (2, 9, 4))],
+    *[((1, 1, 1), (2, 3, 4)), ((2, 3, 4), (1, 1, 1)), ((1, 40, 50), (1, 4, 5))],
+]
+
+
+def matrix(before: int, after: int, step: float, corners: bool) -> np.ndarray:
+    """after x before: what each index of the input gives to each of the output."""
+    found = np.zeros((after, before))
+    for i in range(after):
+        at = min(max(i * step if corners else (i + 0.5) * step - 0.5, 0), before - 1)
+        lower = min(int(at), max(before - 2, 0))
+        found[i, lower] += 1 - (at - lower)
+        found[i, min(lower + 1, before - 1)] += at - lower
+    return found
+
+
+def steps_of(before: Any, after: Any, corners: bool, stretch: float) -> list[float]:
+    pairs = zip(before, after, strict=True)
+    if corners:
+        return [stretch * (n - 1) / max(m - 1, 1) for n, m in pairs]
+    return [stretch * n / m for n, m in pairs]
+
+
+def run(x: Any, grad: Any, steps: list[float], corners: bool, state: State | None = None) -> Any:
+    made = [Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)]
+    sizes = grad.shape[2:], x.shape[2:]
+    thnn.Interpolation_updateOutput(state, x, made[0], *sizes[0], *steps, corners)
+    thnn.Interpolation_updateGradInput(state, grad, made[1], *sizes[1], *steps, corners)
+    return [tensor.numpy() for tensor in made]
+
+
+@pytest.mark.parametrize("stretch", [1.0, 0.9, 1.3])
+@pytest.mark.parametrize("corners", [True, False])
+@pytest.mark.parametrize(("before", "after"), SIZES)
+def test_definition(before: Any, after: Any, corners: bool, stretch: float) -> None:
+    draw = np.random.default_rng(3)
+    steps = steps_of(before, after, corners, stretch)
+    axes = zip(before, after, steps, strict=True)
+    matrices = [matrix(n, m, step, corners) for n, m, step in axes]
+    for dtype in ("float32", "float64"):
+        x = draw.standard_normal((2, 3, *before)).astype(dtype)
+        grad = draw.standard_normal((2, 3, *after)).astype(dtype)
+        output, grad_x = run(x, grad, steps, corners)
+        assert output.dtype == dtype
+        wanted = np.einsum("bcijk,zi,yj,xk->bczyx", x.astype(float), *matrices)
+        assert_near(output, wanted, 32, 8)
+        wanted = np.einsum("bczyx,zi,yj,xk->bcijk", grad.astype(float), *matrices)
+        sums = np.prod([m.sum(0).max() for m in matrices])
+        assert_near(grad_x, wanted, 64 + float(sums), 8 * max(1.0, float(sums)))
+
+
+def test_threads_and_gaps_do_not_change_bits() -> None:
+    draw = np.random.default_rng(4)
+    x = draw.standard_normal((3, 5, 2, 9, 11)).astype("float32")
+    grad = draw.standard_normal((3, 5, 3, 13, 7)).astype("float32")
+    steps = steps_of(x.shape[2:], grad.shape[2:], False, 1)
+    with State(threads=1) as alone:
+        wanted = run(x, grad, steps, False, alone)
+    for threads in (2, 3):
+        with State(threads=threads, minimum_work=1) as state:
+            for found, right in zip(run(x, grad, steps, False, state), wanted, strict=True):
+                np.testing.assert_array_equal(found, right)
+    wide = []
+    for array in (x, grad):
+        memory = np.full((*array.shape, 2), 7, array.dtype)
+        memory[..., 0] = array
+        wide.append(memory[..., 0])
+    for found, right in zip(run(*wide, steps, False), wanted, strict=True):
+        np.testing.assert_array_equal(found, right)
+
+
+def test_refusals() -> None:
+    x, output = np.ones((1, 1, 1, 2, 3)), Tensor(dtype="float64")
+    names = ("stepDepth", "stepHeight", "stepWidth")
+    for i, wrong in product(range(3), (-1.0, float("nan"), float("inf"))):
+        steps = [1.0, 1.0, 1.0]
+        steps[i] = wrong
+        with pytest.raises(THNNArgumentError, match=f"'{names[i]}': expected a number from 0 on"):
+            thnn.Interpolation_updateOutput(None, x, output, 1, 2, 3, *steps, False)
+    for i, name in enumerate(("outputDepth", "outputHeight", "outputWidth")):
+        sizes = [1, 2, 3]
+        sizes[i] = 0
+        with pytest.raises(THNNArgumentError, match=f"'{name}'"):
+            thnn.Interpolation_updateOutput(None, x, output, *sizes, 1.0, 1.0, 1.0, False)
+    with pytest.raises(THNNArgumentError, match="'gradOutput'"):
+        thnn.Interpolation_updateGradInput(
+            None, np.ones((1, 1, 2, 3)), output, 1, 2, 3, 1.0, 1.0, 1.0, False
+        )
+    assert output.numpy().shape == (0,)
