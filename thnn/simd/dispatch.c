@@ -43,6 +43,7 @@ DECLARE_LOOPS(baseline);
 DECLARE_LOOPS(avx2);
 DECLARE_LOOPS(avx512);
 DECLARE_LOOPS(wide);
+extern const Map SIMD_TABLE(FormulaTanh, avx512);
 
 Simd THNN_(simd), THNN_REPRODUCIBLE_SIMD;
 
@@ -80,6 +81,10 @@ __attribute__((constructor)) static void chooseLoops(void)
 #if defined(THNN_SIMD_HAS_AVX2)
   if (THNN_simdReproduces())
     reproduceWith(LOOPS_OF(avx2, avx2));
+#  if defined(THNN_SIMD_HAS_AVX512)
+  if (THNN_simdLevel() == THNN_SIMD_AVX512) /* it has the bits of AVX2's */
+    THNN_REPRODUCIBLE_SIMD.elementary.tanh = SIMD_TABLE(FormulaTanh, avx512);
+#  endif
 #elif defined(THNN_SIMD_HAS_WIDE)
   reproduceWith(LOOPS_OF(wide, wide));
 #endif

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 import subprocess
 import sys
@@ -82,6 +83,33 @@ def convolved(state: State | None) -> bytes:
 def test_threads_change_nothing() -> None:
     alone = convolved(State(reproducible=True, threads=1))
     assert convolved(State(reproducible=True, threads=3, minimum_work=1)) == alone
+
+
+def tanh_of_floats_of_all_sizes() -> str:
+    """A digest of what a reproducible call gives for every 65,521st pattern of bits."""
+    x = np.arange(0, 1 << 32, 65521, dtype=np.uint32).view(np.float32)
+    y = np.empty_like(x)
+    thnn.Tanh_updateOutput(State(reproducible=True), x, y)
+    return hashlib.sha256(y.tobytes()).hexdigest()
+
+
+@fused
+def test_tanh_has_the_bits_of_narrower_vectors() -> None:
+    """Reproducible calls take it with the vectors of AVX-512 where there are such."""
+    program = (
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
+        "from calls.test_reproducible import tanh_of_floats_of_all_sizes\n"
+        "print(tanh_of_floats_of_all_sizes())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "THNN_SIMD": "avx2"},
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == tanh_of_floats_of_all_sizes()
 
 
 @fused

@@ -51,6 +51,17 @@ static void logLogistic(int64_t n, const real *x, const real *parameters, real *
     y[i] = realLogSigmoid(x[i]);
 }
 
+/* With the same bits at each level that has fused multiply-adds, which reproducible calls need. */
+static void formulaTanh(int64_t n, const real *x, const real *parameters, real *y)
+{
+  (void)parameters;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    y[i] = realTanh(x[i]);
+}
+
+const Map SIMD_TABLE(FormulaTanh, THNN_SIMD_LEVEL) = formulaTanh;
+
 #if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
 /* tanh of floats from tables in registers: half the instructions of realTanh, and errors of at most
  * 1.1 units in the last place. The exponent's three low bits and the mantissa's two high bits are
@@ -141,13 +152,7 @@ static void hyperbolicTangent(int64_t n, const real *x, const real *parameters, 
   }
 }
 #else
-static void hyperbolicTangent(int64_t n, const real *x, const real *parameters, real *y)
-{
-  (void)parameters;
-#  pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    y[i] = realTanh(x[i]);
-}
+#  define hyperbolicTangent formulaTanh
 #endif
 
 static void power(int64_t n, const real *x, const real *parameters, real *y)
