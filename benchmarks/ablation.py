@@ -10,8 +10,8 @@ how much longer the others take, over those in which it is chosen and over all.
 
 from __future__ import annotations
 
+import itertools
 import statistics
-from collections import defaultdict
 
 import numpy as np
 
@@ -21,28 +21,19 @@ Key = tuple[str, str, str, str]
 """Instruction set, real type, pass and layer."""
 
 
-def _is_pointwise(layer: str) -> bool:
-    """Whether a layer has one tap and no stride; the engine does not ask `direct` there."""
-    return all(size.split(":")[1:3] == ["1", "1"] for size in layer.split()[3:])
-
-
 def _passes() -> dict[Key, dict[str, tuple[float, float]]]:
     """The expected and the measured cycles of each algorithm in each pass of a layer."""
-    known = fit.algorithms()
-    timed = fit.read_timings()
-    costs = {
-        (level, real): fit.costs_of(known, timed, level, real)
-        for level in fit.LEVELS
-        for real in fit.REALS
-    }
-    found: dict[Key, dict[str, tuple[float, float]]] = defaultdict(dict)
-    for row in fit.read_rows():
-        if row.algorithm == "direct" and _is_pointwise(row.layer):
-            continue
-        if row.part.endswith("kept"):  # only Winograd's algorithms are timed so
-            continue
-        cost = np.dot(row.counts, costs[row.level, row.real][row.algorithm])
-        found[row.level, row.real, row.part, row.layer][row.algorithm] = float(cost), row.cycles
+    known, rows = fit.algorithms(), fit.read_rows()
+    timed = fit.timings_of(rows)
+    found: dict[Key, dict[str, tuple[float, float]]] = {}
+    for level, real in itertools.product(fit.LEVELS, fit.REALS):
+        own = [row for row in rows if (row.level, row.real) == (level, real)]
+        costs = fit.costs_of(known, timed, level, real, rows)
+        for (part, layer), among in fit.compared(own).items():
+            found[level, real, part, layer] = {
+                row.algorithm: (float(np.dot(row.counts, costs[row.algorithm])), row.cycles)
+                for row in among
+            }
     return found
 
 

@@ -134,8 +134,10 @@ static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *pla
                         double cycles)
 {
   const AlgorithmPlan *chosen = &plan->chosen;
-  printf("%s,%s,%s,%d%s,", THNN_simdLevelName(), sizeof(real) == sizeof(float) ? "float" : "double",
-         chosen->algorithm->name, (int)chosen->part, kept ? " kept" : "");
+  const char *split = costsInUse() == &THNN_(costs)[COSTS_SPLIT] ? "split" : "";
+  printf("%s%s,%s,%s,%d%s,", THNN_simdLevelName(), split,
+         sizeof(real) == sizeof(float) ? "float" : "double", chosen->algorithm->name,
+         (int)chosen->part, kept ? " kept" : "");
   printf("%d %d %d", (int)g->batch, (int)g->inputPlanes, (int)g->outputPlanes);
   for (int i = 0; i < 3; i++)
     printf(" %d:%d:%d:%d:%d", (int)g->input[i], (int)g->kernel[i], (int)g->stride[i],

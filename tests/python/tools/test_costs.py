@@ -50,6 +50,29 @@ def test_a_cost_can_depend_on_the_instruction_set_or_on_the_real_type() -> None:
     assert fit.costs_of(known, {}, "neon", "double") == {"a": [3, 0]}
 
 
+def test_factors_choose_what_is_faster() -> None:
+    """One algorithm's cycles are half of what its costs say: it should be chosen more often."""
+    rows = [
+        fit.Row(fit.SPLIT, "float", name, "0", f"1 1 1 {size}:3:1:1:1", cycles, [size])
+        for size in range(10, 30)
+        for name, cycles in (("slow", size), ("fast", 0.8 * size))
+    ]
+    costs = {"slow": np.array([1.0]), "fast": np.array([1.6])}
+    factors = fit.calibrated(costs, rows)
+    assert 1.6 * factors["fast"] < factors["slow"]
+
+
+def test_costs_of_split_vectors_are_those_of_whole_ones_times_factors() -> None:
+    known, rows = fit.algorithms(), fit.read_rows()
+    timed = fit.timings_of(rows)
+    for real in fit.REALS:
+        whole = fit.costs_of(known, timed, fit.WHOLE, real)
+        split = fit.costs_of(known, timed, fit.SPLIT, real, rows)
+        for name, costs in whole.items():
+            of = {round(b / a, 2) for a, b in zip(costs, split[name], strict=True) if a}
+            assert len(of - {1}) <= 2, name  # one factor, but for roundings; and what is no cost
+
+
 def test_the_names_of_costs_are_those_of_the_engine_s_rows() -> None:
     rows = set(re.findall(r"\bROW\((\w+), +[A-Z]", (fit.ENGINE / "engine.c").read_text()))
     assert rows <= set(fit.algorithms())

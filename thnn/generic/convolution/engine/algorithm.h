@@ -7,6 +7,7 @@
 
 #include "generic/convolution/engine/engine.h"
 #include <THNNSimd.h>
+#include "simd/tuning.h"
 #include "work/scratch.h"
 #include "work/sizes.h"
 
@@ -45,7 +46,8 @@ static inline const Costs *costsInUse(void)
 #elif defined(__aarch64__)
   return &THNN_(costs)[COSTS_NEON];
 #else
-  return &THNN_(costs)[THNN_simdLevel()];
+  const bool splits = THNN_simdLevel() == THNN_SIMD_AVX512 && THNN_tuning.splitsVectors;
+  return &THNN_(costs)[splits ? COSTS_SPLIT : (int)THNN_simdLevel()];
 #endif
 }
 

@@ -189,8 +189,8 @@ bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
   const bool again = !own->keepsWeights && own->blockPlanes < g->inputPlanes;
   counts[DIRECT_WEIGHT] =
       own->keepsWeights ? weights / KEPT_PER_PACKED : (again ? boxes : 1) * weights;
+  for (int i = 0; gainsFromShortVectors(worker) && i < DIRECT_COSTS; i++)
+    counts[i] /= 2;
   setCost(plan, DIRECT_COSTS, costs, counts);
-  if (gainsFromShortVectors(worker))
-    plan->cost /= 2;
   return true;
 }
