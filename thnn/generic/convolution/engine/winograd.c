@@ -103,6 +103,26 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
+/* Cuts the tiles of a small layer into as many blocks for each thread, which else would share the
+ * planes of a block, with a barrier before. Only where no sum is added up in another order then: where
+ * all slices are multiplied at a time, and each tile of the kernel has many sums. Blocks of a single
+ * vector would load as much as they multiply. */
+static void shareTiles(AlgorithmPlan *plan, WinogradWorker *worker)
+{
+  enum { LEAST_VECTORS = 2, FEW_BLOCKS = 4 };
+  WinogradPlan *own = &worker->plan;
+  const int64_t vectors = divideUp(allTiles(worker), vectorLanes());
+  const int64_t blocks = divideUp(vectors * vectorLanes(), own->blockTiles);
+  const int64_t near = NEAR_BYTES / (own->blockTiles * (int64_t)sizeof(real));
+  const int threads = threadsFor(plan, vectors);
+  const int64_t each = divideUp(vectors, roundUp(blocks, threads));
+  if (!own->sharesWeights || blocks > FEW_BLOCKS * threads || each < LEAST_VECTORS ||
+      worker->slices > near || worker->g.outputPlanes % SHARED_PLANES != 0)
+    return;
+  own->blockTiles = each * vectorLanes();
+  measure(plan, worker); /* it takes less than before */
+}
+
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs)
 {
   const bool takes =
@@ -113,8 +133,9 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
   if (!chooseBlocks(plan, &worker))
     return false;
   const WinogradPlan *own = &worker.plan;
-  const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
   setWinogradCost(plan, &worker, costs);
+  shareTiles(plan, &worker);
+  const int64_t groups = divideUp(allTiles(&worker), own->blockTiles * own->groupBlocks);
   plan->threads = threadsFor(plan, groups * planeParts(&worker));
   /* Results of dilated taps and of phases are in short runs. Adding these one by one was measured to
    * take up to 17 % longer than adding a copy that stays in the caches. */
