@@ -21,7 +21,8 @@ enum {
   SHORT_PLANE = 16, /* positions of planes that are worked on one by one */
   MOST_BLOCKS = 64, /* blocks of samples with sums of their own */
   FEW_SAMPLES = 64, /* fewer are not cut into blocks for the sums of planes */
-  COLUMN_PIECE = 2048
+  COLUMN_PIECE = 2048,
+  ROUND_BYTES = 256 << 10 /* of the sums of planes of some samples, which stay in a near cache */
 };
 
 #ifdef THNN_ONCE
@@ -176,7 +177,8 @@ typedef struct Backward {
   Cut cut;
   const real *x, *g, *weight, *mean, *std;
   real *gradInput;
-  double *sums; /* of planes: gradOutput, and gradOutput times normed */
+  double *sums;     /* of planes: gradOutput, and gradOutput times normed */
+  int64_t firstRow; /* the group of a sample whose planes' sums come first */
 } Backward;
 
 /* Sums up the planes of a group of sample i / groups, and writes its gradient. */
@@ -186,7 +188,8 @@ static void backOfPlanes(const Simd *loops, const Backward *call, int64_t i)
   const real *x = call->x + i * cut->elements, *g = call->g + i * cut->elements;
   const real mean = call->mean[i], std = call->std[i];
   const real *weight = call->weight ? call->weight + i % cut->groups * cut->planes : NULL;
-  double gradient = 0, product = 0, *sums = call->sums + 2 * i * cut->planes;
+  double gradient = 0, product = 0;
+  double *sums = call->sums + 2 * (i - call->firstRow) * cut->planes;
   for (int64_t p = 0; p < cut->planes; p++, sums += 2) {
     const int64_t at = p * cut->positions;
     sums[0] = sums[1] = 0;
@@ -297,16 +300,40 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
   }
 }
 
-/* gradient += scale times the sums of a kind, 0: of gradOutput, 1: of its product with normed. */
-static void addSums(const Cut *cut, const double *sums, int kind, double scale, real *gradient)
+/* Samples whose planes have sums at the same time. */
+static int64_t roundOf(const Cut *cut)
 {
   const int64_t planes = cut->groups * cut->planes;
-  for (int64_t p = 0; p < planes; p++) {
-    double sum = 0;
-    for (int64_t s = 0; s < cut->samples; s++)
-      sum += sums[2 * (s * planes + p) + kind];
-    gradient[p] = (real)((double)gradient[p] + scale * sum);
+  const int64_t most = ROUND_BYTES / (2 * planes * (int64_t)sizeof(double));
+  return minimum(maximum(most, 1), cut->samples);
+}
+
+/* Works on the samples round by round; `totals` are the sums of planes over all of them. */
+static void backOfLongPlanes(const THNNState *state, Backward call, double *totals)
+{
+  const Cut *cut = &call.cut;
+  const int64_t groups = cut->groups, planes = groups * cut->planes, round = roundOf(cut);
+  for (int64_t k = 0; k < 2 * planes; k++)
+    totals[k] = 0;
+  for (int64_t first = 0; first < cut->samples; first += round) {
+    const int64_t samples = minimum(round, cut->samples - first);
+    const int64_t rows = samples * groups, end = (first + samples) * groups;
+    call.firstRow = first * groups;
+    const int threads = THNN_threads(state, rows, (double)rows * (double)cut->elements * COST);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = call.firstRow; i < end; i++)
+      backOfPlanes(simdFor(state), &call, i);
+    for (int64_t s = 0; s < samples; s++)
+      for (int64_t k = 0; k < 2 * planes; k++)
+        totals[k] += call.sums[2 * s * planes + k];
   }
+}
+
+/* gradient += scale times the sums of a kind, 0: of gradOutput, 1: of its product with normed. */
+static void addTotals(const Cut *cut, const double *totals, int kind, double scale, real *gradient)
+{
+  for (int64_t p = 0; p < cut->groups * cut->planes; p++)
+    gradient[p] = (real)((double)gradient[p] + scale * totals[2 * p + kind]);
 }
 
 static void addSumsOfColumns(const Cut *cut, const double *sums, int64_t blocks, int kind,
@@ -324,18 +351,20 @@ static void addSumsOfColumns(const Cut *cut, const double *sums, int64_t blocks,
 
 /* What a backward call needs for itself. */
 typedef struct Room {
-  double *sums;
+  double *sums, *totals;
   real *weight; /* spread over positions */
 } Room;
 
 static Room layOut(const Cut *cut, int64_t blocks, bool sums, bool spreads, Scratch *scratch)
 {
   const int64_t columns = cut->groups * cut->elements, planes = cut->groups * cut->planes;
-  Room room = {NULL, NULL};
-  if (!cut->isShort)
-    room.sums = THNN_take(scratch, 2 * cut->samples * planes, sizeof(double));
-  else if (sums)
+  Room room = {NULL, NULL, NULL};
+  if (!cut->isShort) {
+    room.sums = THNN_take(scratch, 2 * roundOf(cut) * planes, sizeof(double));
+    room.totals = THNN_take(scratch, 2 * planes, sizeof(double));
+  } else if (sums) {
     room.sums = THNN_take(scratch, 2 * blocks * columns, sizeof(double));
+  }
   if (spreads)
     room.weight = THNN_take(scratch, columns, sizeof(real));
   return room;
@@ -389,18 +418,14 @@ void THNN_(GroupNormalization_backward)(THNNState *state, THTensor *input, THTen
       spread(cut, call.weight, 1, room.weight);
     backOfShortPlanes(state, &call, room.weight, blocks);
   } else {
-    const int64_t rows = cut->samples * groups;
-    const int threads = THNN_threads(state, rows, (double)rows * (double)cut->elements * COST);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < rows; i++)
-      backOfPlanes(simdFor(state), &call, i);
+    backOfLongPlanes(state, call, room.totals);
   }
   for (int kind = 0; kind < 2; kind++) {
     const THNNBuffer *wanted = kind ? toWeight : toBias;
     if (wanted && cut->isShort)
       addSumsOfColumns(cut, call.sums, blocks.count, kind, scale, wanted->data);
     else if (wanted)
-      addSums(cut, call.sums, kind, scale, wanted->data);
+      addTotals(cut, room.totals, kind, scale, wanted->data);
   }
   THNN_planRelease(&plan);
 }
