@@ -20,6 +20,11 @@ NAMES = {row["function"] for row in CUNN}
 EXTRA = "generic/THNNExtraModules.h"
 
 
+DOUBLES = {"stepDepth", "stepHeight", "stepWidth"}
+"""Numbers of the CPU's header that are double on devices as well: times an index, a float would be
+off by more than the weights of its neighbours may be."""
+
+
 def added() -> list[dict[str, Any]]:
     """What no table of Lua Torch has: the functions that the CPU's header adds."""
     text = headers.preprocess(COMPILER, [INCLUDE], ["THNNExtra.h"])
@@ -34,7 +39,7 @@ def added() -> list[dict[str, Any]]:
             "args": [
                 {
                     "ctype": p.ctype.replace("THDouble", "TH")
-                    .replace("double", "accreal")
+                    .replace("double", "double" if p.name in DOUBLES else "accreal")
                     .replace("_Bool", "bool"),
                     "name": p.name,
                 }
