@@ -1,7 +1,8 @@
 """Interpolation between the centres of elements whose outer edges coincide.
 
-THNN puts the centres of corner elements on each other (``align_corners=True``). The other way is
-built here: sampling by moving the places, cubic convolution by a matrix for each axis.
+THNN puts the centres of corner elements on each other (``align_corners=True``). For the other way,
+linear resampling has a C function; sampling moves the places, and cubic convolution is built here
+from a matrix for each axis.
 """
 
 from __future__ import annotations
@@ -62,10 +63,10 @@ def _nearest(before: int, after: int, scale: float | None) -> Array:
 
 @functools.lru_cache(maxsize=64)
 def _factor(before: tuple[int, ...], after: tuple[int, ...], scales: tuple[Any, ...]) -> int:
-    """How often planes or volumes repeat each element along all axes; 0 where that differs."""
+    """How often planes or volumes repeat each element along all axes; 0: not, or unevenly."""
     factor = after[0] // before[0]
     axes = list(zip(before, after, scales, strict=True))
-    if len(before) == 1 or factor < 1 or any(n * factor != m for n, m, _ in axes):
+    if len(before) == 1 or factor < 2 or any(n * factor != m for n, m, _ in axes):
         return 0
     same = all(np.array_equal(_nearest(n, m, s), np.arange(m) // factor) for n, m, s in axes)
     return factor if same else 0

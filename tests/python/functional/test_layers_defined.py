@@ -342,6 +342,18 @@ def test_padding(mode: str, padding: Any) -> None:
     adjoint(grad, output, F.pad_backward(grad, x.shape, padding, mode), x)
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("shape", [(2, 3, 5), (2, 3, 4, 5), (1, 2, 3, 4, 5)])
+def test_the_same_size(shape: tuple[int, ...], mode: str) -> None:
+    if mode == "cubic" and len(shape) != 4:
+        return
+    x = normal(*shape)
+    for how in ({"size": shape[2:]}, {"scale": 1.0}):
+        np.testing.assert_allclose(F.interpolate(x, mode=mode, **how), x, rtol=1e-12)
+        grad = F.interpolate_backward(x, shape, mode=mode, **how)
+        np.testing.assert_allclose(grad, x, rtol=1e-12)
+
+
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("align", [True, False])
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
