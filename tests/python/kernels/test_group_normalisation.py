@@ -16,8 +16,10 @@ SHAPES = [
     *[((2, 6, 17), 3), ((3, 4, 5, 6), 4), ((1, 8, 12, 12), 1), ((2, 3, 3, 2, 5), 3)],
     ((40, 700, 16), 7),
 ]
-"""Of planes that are worked on one by one, and of shorter ones, of few samples and of many; the last
-one takes more than one round of samples."""
+"""Of planes that are worked on one by one, and of shorter ones, of few samples and of many.
+
+The last one takes more than one round of samples.
+"""
 
 
 def sample(shape: tuple[int, ...], dtype: Any) -> dict[str, np.ndarray]:
@@ -83,7 +85,9 @@ def test_definition(
         assert_near(found, wanted, 64, least)
 
 
-@pytest.mark.parametrize(("shape", "groups"), [((9, 33), 3), ((100, 40), 1), ((3, 6, 30), 2), ((40, 700, 16), 7)])
+@pytest.mark.parametrize(
+    ("shape", "groups"), [((9, 33), 3), ((100, 40), 1), ((3, 6, 30), 2), ((40, 700, 16), 7)]
+)
 def test_threads_and_gaps_do_not_change_bits(shape: tuple[int, ...], groups: int) -> None:
     a = sample(shape, "float32")
     with State(threads=1) as alone:

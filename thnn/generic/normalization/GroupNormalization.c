@@ -17,11 +17,13 @@
 #include <stdio.h>
 
 enum {
-  COST = 4,         /* what an element costs, as a multiple of copying it */
-  SHORT_PLANE = 16, /* positions of planes that are worked on one by one */
-  MOST_BLOCKS = 64, /* blocks of samples with sums of their own */
-  FEW_SAMPLES = 64, /* fewer are not cut into blocks for the sums of planes */
-  COLUMN_PIECE = 2048,
+  COST = 4,            /* what an element costs, as a multiple of copying it */
+  SHORT_PLANE = 16,    /* planes of fewer positions are worked on together, a group at a time */
+  MOST_BLOCKS = 64,    /* blocks of samples with sums of their own */
+  FEW_SAMPLES = 64,    /* fewer are not cut into blocks for the sums of planes */
+  COLUMN_PIECE = 2048, /* positions of a sample whose sums a thread adds up at a time */
+  BLOCKS_BYTES = 2
+      << 20, /* of the sums of all blocks: with many columns, pieces of these are enough */
   ROUND_BYTES = 256 << 10 /* of the sums of planes of some samples, which stay in a near cache */
 };
 
@@ -252,6 +254,7 @@ static THNNBlocks samplesTogether(const Cut *cut)
   int64_t most = minimum(MOST_BLOCKS, columns * cut->samples / THNN_BLOCK_LENGTH);
   if (cut->samples < FEW_SAMPLES)
     most = 1;
+  most = minimum(most, BLOCKS_BYTES / (2 * columns * (int64_t)sizeof(double)));
   const int64_t length = divideUp(cut->samples, maximum(most, 1));
   return (THNNBlocks){divideUp(cut->samples, length), length, cut->samples};
 }
