@@ -19,7 +19,7 @@ Memory: TypeAlias = Mapping["np.dtype[Any]", Tensor]
 
 
 class _Arena:
-    """Memory, and the plans that are bound to it: one run at a time."""
+    """Memory for one run at a time, and the plans that are bound to it."""
 
     def __init__(self) -> None:
         self._memory: dict[np.dtype[Any], Tensor] = {}
@@ -41,7 +41,7 @@ class _Arena:
 
 
 class Arenas:
-    """One for each run under way at the same time, as large as the largest run so far needs."""
+    """An arena for each run under way at the same time; each grows to what its runs need."""
 
     def __init__(self) -> None:
         self._idle: list[_Arena] = []

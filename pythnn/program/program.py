@@ -49,8 +49,8 @@ class Program:
 
     def update(self) -> None:
         """Takes over the parameters and statistics that the model has now."""
-        model, weights = _snapshot(self._source), Weights(self._keeps)
         with self._planning:
+            model, weights = _snapshot(self._source), Weights(self._keeps)
             with self._lock:
                 old = list(self._plans.items())
             made = [(key, self._planned(model, one.examples, weights)) for key, one in old]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from weakref import WeakSet
 
 from .._library import lib
 from .._state import State
@@ -30,20 +33,36 @@ _KEEPERS = (
 )
 """Functions that leave in a state what they make of a weight."""
 
-_SMALL = 1 << 16
-"""Bytes of the statistics of more planes than the layers of known networks have."""
+_SMALL = 1 << 18
+"""Bytes up to which tensors are told apart by their numbers: more than known layers' statistics."""
+
+
+_PLANS_OF_STATE = 8
+"""Plans for sizes of inputs that a state has room for: see THNN_State_setKeepsWeights."""
+
+
+@dataclass
+class _Kept:
+    """What a layer keeps: plans get another state when this one has no room for theirs."""
+
+    weight: Tensor
+    """It lives as long as the state, which knows it by its address."""
+    state: State
+    plans: int = 0
 
 
 class Weights:
     """What the plans of a program share.
 
     That is, parameters that are folded into one another, and states in which layers keep what they
-    make of their weights. It has to be used under a lock while it is asked for what may be new.
+    make of their weights. Callers hold a lock while they call `folded` and `states_of`.
     """
 
     def __init__(self, keeps: bool) -> None:
         self._keeps = keeps
-        self._states: dict[Hashable, State] = {}
+        self._kept: dict[Hashable, _Kept] = {}
+        self._states: WeakSet[State] = WeakSet()
+        """All that are in use: plans have those of before."""
         self._folded: dict[Hashable, tuple[list[Tensor], tuple[Constant, ...]]] = {}
 
     def folded(
@@ -55,22 +74,32 @@ class Weights:
         """What `make` makes of tensors and numbers, or has made of the same ones."""
         key = (*map(_contents, sources), numbers)
         if key not in self._folded:
-            self._folded[key] = sources, make()  # tensors that live on have their addresses alone
+            # The sources are kept, so that no other tensor gets their addresses.
+            self._folded[key] = sources, make()
         return self._folded[key][1]
 
     def states_of(self, operations: Iterable[Operation]) -> dict[int, State]:
         """The states for operations that can keep what they make of their weights, by their ids."""
-        keys = {id(one): _layer(one) for one in operations} if self._keeps else {}
-        return {
-            one: self._states.setdefault(key, _keeping_state())
-            for one, key in keys.items()
-            if key is not None
-        }
+        found = {}
+        for operation in operations if self._keeps else ():
+            weight = _weight_of(operation)
+            if weight is not None:
+                key = operation.place, operation.function, _identity(weight)
+                found[id(operation)] = self._state_of(key, weight)
+        return found
+
+    def _state_of(self, key: Hashable, weight: Tensor) -> State:
+        kept = self._kept.get(key)
+        if kept is None or kept.plans == _PLANS_OF_STATE:
+            kept = self._kept[key] = _Kept(weight, _keeping_state())
+            self._states.add(kept.state)
+        kept.plans += 1
+        return kept.state
 
     @property
     def kept_nbytes(self) -> int:
         """The bytes that layers keep now."""
-        return sum(lib.THNN_State_keptBytes(one._open()) for one in list(self._states.values()))
+        return sum(lib.THNN_State_keptBytes(one._open()) for one in list(self._states))
 
 
 def _identity(tensor: Tensor) -> Hashable:
@@ -84,18 +113,16 @@ def _contents(tensor: Tensor) -> Hashable:
     """
     if tensor.nbytes > _SMALL:
         return _identity(tensor)
-    return tensor.numpy().tobytes(), tensor.shape, tensor.dtype
+    return hashlib.blake2b(tensor.numpy().tobytes()).digest(), tensor.shape, tensor.dtype
 
 
-def _layer(operation: Operation) -> Hashable:
-    """What tells an operation with a weight to keep from the others of a model; None for others."""
+def _weight_of(operation: Operation) -> Tensor | None:
+    """The weight of which an operation can keep what it makes."""
     if not isinstance(operation, Kernel) or operation.function not in _KEEPERS:
         return None
     place = functions[operation.function].index_of("weight")
     weight = None if place is None else operation.arguments[place]
-    if not isinstance(weight, Constant):
-        return None
-    return operation.place, operation.function, _identity(weight.value)
+    return weight.value if isinstance(weight, Constant) else None
 
 
 def _keeping_state() -> State:

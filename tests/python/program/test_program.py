@@ -342,6 +342,17 @@ def test_weights_are_kept_once_for_all_sizes() -> None:
     check_same(program(images(3, 10)), forward(model, images(3, 10)), True)
 
 
+def test_weights_are_kept_for_more_sizes_than_a_state_has_plans_for() -> None:
+    model = pointwise()
+    program = pythnn.compile(model, images(1, 3))
+    for batch in range(1, 20):
+        x = images(batch, 3)
+        check_same(program(x), forward(model, x), True)
+        check_same(program(x), forward(model, x), True)
+    # Plans of the last eight sizes have two states at most, each with two forms at most.
+    assert 0 < program.kept_nbytes < 4.5 * 2 * 64 * 96 * 4
+
+
 def test_weights_need_not_be_kept() -> None:
     model = pointwise()
     for program in (
