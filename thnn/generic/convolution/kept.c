@@ -4,7 +4,7 @@
 #include "work/scratch.h"
 #include "work/threads.h"
 
-/* What a block begins with; the weights follow it. */
+/* What a block begins with; the weights follow it, unless another block has them. */
 typedef struct KeptConvolution {
   THNNKept head;
   THNNConvolution geometry;

@@ -103,10 +103,12 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
-/* Cuts the tiles of a small layer into as many blocks for each thread, which else would share the
- * planes of a block, with a barrier before. Only where no sum is added up in another order then: where
- * all slices are multiplied at a time, and each tile of the kernel has many sums. Blocks of a single
- * vector would load as much as they multiply. */
+/* In a small layer with few blocks, threads would share the planes of a block, with a barrier before.
+ * This cuts its tiles into equally many blocks for each thread instead. It does so only where results
+ * are the same: where all slices are multiplied at a time, each tile of the kernel has so many sums
+ * that it has no partial sums (partialSums in outerProducts.c), and blocks end with a row of tiles.
+ * Blocks of a single vector would load as much as they multiply; and with many blocks for each
+ * thread, little is left over to be shared. */
 static void shareTiles(AlgorithmPlan *plan, WinogradWorker *worker)
 {
   enum { LEAST_VECTORS = 2, FEW_BLOCKS = 4 };
@@ -117,10 +119,11 @@ static void shareTiles(AlgorithmPlan *plan, WinogradWorker *worker)
   const int threads = threadsFor(plan, vectors);
   const int64_t each = divideUp(vectors, roundUp(blocks, threads));
   if (!own->sharesWeights || blocks > FEW_BLOCKS * threads || each < LEAST_VECTORS ||
-      worker->slices > near || worker->g.outputPlanes % SHARED_PLANES != 0)
+      worker->slices > near || worker->g.outputPlanes % SHARED_PLANES != 0 ||
+      each * vectorLanes() % worker->grid.columns != 0)
     return;
   own->blockTiles = each * vectorLanes();
-  measure(plan, worker); /* it takes less than before */
+  measure(plan, worker); /* needs less than before, so it fits */
 }
 
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs)
