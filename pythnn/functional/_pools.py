@@ -156,7 +156,7 @@ def _with_sides(x: Array, sides: Sequence[tuple[int, int]], value: float) -> Arr
     return shaped(output, shape)
 
 
-_CONSTANT = 0
+_CONSTANT = 0  # as in padding._MODES
 """What the C functions call padding by a value."""
 
 

@@ -55,7 +55,7 @@ bool THNN_mayKeep(const THNNState *state, THNNKeptKind kind, int realBytes, cons
 
 bool THNN_hasRoomForKept(const THNNKept *latest)
 {
-  /* A program of Python's has plans for as many sizes of its inputs. */
+  /* As many as a program in Python keeps plans for (MOST_SIZES in pythnn/program/program.py). */
   enum { MOST_KEPT = 8 };
   int count = 0;
   for (; latest; latest = latest->next)

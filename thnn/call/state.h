@@ -44,8 +44,8 @@ bool THNN_mayKeep(const THNNState *state, THNNKeptKind kind, int realBytes, cons
 /* Whether a state has room for a block more than `latest` and those before it. */
 bool THNN_hasRoomForKept(const THNNKept *latest);
 
-/* Gives a block (THNN_planKept) to a state. Frees it if its `next` is not the latest one any more:
- * another call, whose block can be for the same, was first. */
+/* Gives a block (THNN_planKept) to a state. If its `next` is no longer the latest one, another call
+ * was first, whose block may be for the same sizes: then this one is freed. */
 void THNN_leaveKept(const THNNState *state, void *block);
 
 /* The settings of a state, or the defaults for NULL, for a call that computes one result: the

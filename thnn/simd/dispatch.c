@@ -82,7 +82,7 @@ __attribute__((constructor)) static void chooseLoops(void)
   if (THNN_simdReproduces())
     reproduceWith(LOOPS_OF(avx2, avx2));
 #  if defined(THNN_SIMD_HAS_AVX512)
-  if (THNN_simdLevel() == THNN_SIMD_AVX512) /* it has the bits of AVX2's */
+  if (THNN_simdLevel() == THNN_SIMD_AVX512) /* its bits are those of AVX2's tanh */
     THNN_REPRODUCIBLE_SIMD.elementary.tanh = SIMD_TABLE(FormulaTanh, avx512);
 #  endif
 #elif defined(THNN_SIMD_HAS_WIDE)

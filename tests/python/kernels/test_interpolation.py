@@ -89,7 +89,7 @@ def test_refusals() -> None:
     for i, wrong in product(range(3), (-1.0, float("nan"), float("inf"))):
         steps = [1.0, 1.0, 1.0]
         steps[i] = wrong
-        with pytest.raises(THNNArgumentError, match=f"'{names[i]}': expected a number from 0 on"):
+        with pytest.raises(THNNArgumentError, match=f"'{names[i]}': expected a number from 0 to"):
             thnn.Interpolation_updateOutput(None, x, output, 1, 2, 3, *steps, False)
     for i, name in enumerate(("outputDepth", "outputHeight", "outputWidth")):
         sizes = [1, 2, 3]

@@ -1,5 +1,5 @@
 /* Minus the logarithm of the density of a mixture of normal distributions in the plane, for a point
- * of each sample (Graves, 2013).
+ * of each sample (Graves, 2013). A centre is one of these distributions.
  *   target1, target2   batch, or batch x 1: the coordinates of the points
  *   weight             batch x centres: probabilities
  *   mean1, mean2, std1, std2, correlation   batch x centres

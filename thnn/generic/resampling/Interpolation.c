@@ -19,7 +19,7 @@ static void setSteps(const char *function, int at, const THNNInterpolation *to, 
     if (!(step >= 0 && step <= INT32_MAX)) {
       char found[32];
       snprintf(found, sizeof found, "%g", step);
-      THNN_reject(function, names[d], at + d, "a number from 0 on", found);
+      THNN_reject(function, names[d], at + d, "a number from 0 to 2147483647", found);
     }
     r->steps.step[d] = step;
     r->steps.start[d] = to->corners ? 0 : (step - 1) / 2;
