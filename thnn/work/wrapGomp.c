@@ -22,6 +22,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #  include <sys/syscall.h>
+#  include <sys/sysinfo.h>
 #endif
 
 typedef void Run(void *data);
@@ -140,12 +141,17 @@ typedef struct Limits {
   struct rlimit processes, memory;
 } Limits;
 
+/* Held while a thread finds out how many threads can be created, and creates them. */
+static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long growths; /* of the teams of all calling threads */
+
 /* What the calling thread knows about its team. libgomp keeps a team's threads from one region to
  * the next, but those that the next region does not need end. */
 static _Thread_local struct {
-  int size;           /* threads in the team now */
-  int asked, granted; /* threads that the last trial asked for, and that could be created */
-  Limits limits;      /* the limits at the last trial */
+  int size;              /* threads in the team now */
+  int asked, granted;    /* threads that the last trial asked for, and that could be created */
+  Limits limits;         /* the limits at the last trial */
+  unsigned long growths; /* of all teams, when this one had last grown */
 } team = {.size = 1};
 
 static void readLimits(Limits *limits)
@@ -155,13 +161,28 @@ static void readLimits(Limits *limits)
   getrlimit(RLIMIT_AS, &limits->memory);
 }
 
+/* Whether `size` more threads are within the limit on processes whoever owns the threads that exist.
+ * These include threads of the calling thread's team that have been left out and have not ended
+ * yet. */
+static bool isWithinLimit(int size, const struct rlimit *processes)
+{
+#ifdef __linux__
+  struct sysinfo system;
+  if (processes->rlim_cur != RLIM_INFINITY)
+    return sysinfo(&system) == 0 && system.procs + (rlim_t)size <= processes->rlim_cur;
+#else
+  (void)size, (void)processes;
+#endif
+  return true;
+}
+
 /* Whether a team of `size` threads can be created without a trial: the last trial created all that
- * it asked for, and memory is not limited. If the trial fell short, or memory is limited, what is
- * left may change at any time. */
+ * it asked for, no other team has taken threads since, and neither memory nor processes are scarce.
+ * Otherwise what is left may change at any time. */
 static bool isPlenty(int size, const Limits *limits)
 {
-  return size <= team.granted && team.granted == team.asked &&
-         limits->memory.rlim_cur == RLIM_INFINITY;
+  return size <= team.granted && team.granted == team.asked && team.growths == growths &&
+         limits->memory.rlim_cur == RLIM_INFINITY && isWithinLimit(size, &limits->processes);
 }
 
 static void nothing(void *data)
@@ -169,27 +190,35 @@ static void nothing(void *data)
   (void)data;
 }
 
-/* Held while a thread finds out how many threads can be created, and creates them. */
-static pthread_mutex_t growing = PTHREAD_MUTEX_INITIALIZER;
+/* Creates the threads of a team of `size`, which stay until the next region. */
+static void createTeam(int size)
+{
+  if (size > 1)
+    __real_GOMP_parallel(nothing, NULL, (unsigned)size, 0);
+  team.growths = ++growths;
+}
 
 /* The number of threads for a region that wants more than the team has. */
 static int growTeam(int wanted)
 {
   Limits limits;
   readLimits(&limits);
-  if (wanted <= team.asked && memcmp(&limits, &team.limits, sizeof limits) == 0) {
-    const int size = wanted < team.granted ? wanted : team.granted;
-    if (size <= team.size || isPlenty(size, &limits))
-      return size;
-  }
+  int size = 0; /* 0: to be tried */
   pthread_mutex_lock(&growing);
-  team.limits = limits;
-  team.asked = wanted;
-  team.granted = largestTeam(wanted);
-  if (team.granted > 1)
-    __real_GOMP_parallel(nothing, NULL, (unsigned)team.granted, 0);
+  if (wanted <= team.asked && memcmp(&limits, &team.limits, sizeof limits) == 0) {
+    const int known = wanted < team.granted ? wanted : team.granted;
+    if (known <= team.size || isPlenty(known, &limits))
+      size = known;
+  }
+  if (size == 0) {
+    team.limits = limits;
+    team.asked = wanted;
+    team.granted = size = largestTeam(wanted);
+  }
+  if (size > team.size)
+    createTeam(size);
   pthread_mutex_unlock(&growing);
-  return team.granted;
+  return size;
 }
 
 /* The number of threads for a region inside another one, for which libgomp creates a new team. */

@@ -319,7 +319,7 @@ def results(threads):
 wanted, limited, wrong = results(1), threading.Event(), []
 def call():
     limited.wait()
-    for threads in (1, 2, 16, 3, 16, 64, 2, 64):
+    for threads in (1, 2, 16, 3, 16, 64, 2, 64, 16, 3, 16, 3, 16, 2, 16, 64):
         if results(threads) != wanted:
             wrong.append(threads)
 callers = [threading.Thread(target=call) for _ in range(3)]
@@ -340,7 +340,7 @@ print("the same" if not wrong else wrong)
 """
 
 
-@pytest.mark.parametrize("left", [0, 1, 3, 40])
+@pytest.mark.parametrize("left", [0, 1, 3, 20, 40])
 @pytest.mark.parametrize("limit", ["processes", "memory"])
 def test_no_more_threads(limit, left):
     """With few threads to be had, or none, calls take those; so do several callers at a time."""
