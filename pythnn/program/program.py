@@ -119,7 +119,8 @@ class Program:
 
         A layer does so in the first run.
         """
-        return self._weights.kept_nbytes
+        with self._planning:
+            return self._weights.kept_nbytes
 
     def profile(self, *inputs: Any) -> list[tuple[Step, float]]:
         """Where the time of a run goes: the steps, and the seconds that each takes."""

@@ -55,7 +55,7 @@ class Weights:
     """What the plans of a program share.
 
     That is, parameters that are folded into one another, and states in which layers keep what they
-    make of their weights. Callers hold a lock while they call `folded` and `states_of`.
+    make of their weights. Callers hold a lock, the same for all methods.
     """
 
     def __init__(self, keeps: bool) -> None:

@@ -93,42 +93,37 @@ def tanh_of_floats_of_all_sizes() -> str:
     return hashlib.sha256(y.tobytes()).hexdigest()
 
 
-@fused
-def test_tanh_has_the_bits_of_narrower_vectors() -> None:
-    """Reproducible calls take it with the vectors of AVX-512 where there are such."""
-    program = (
-        f"import sys; sys.path[:0] = {sys.path!r}\n"
-        "from calls.test_reproducible import tanh_of_floats_of_all_sizes\n"
-        "print(tanh_of_floats_of_all_sizes())"
-    )
+def printed(program: str, **environment: str) -> str:
+    """What a program prints that Python runs with names of this module."""
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "THNN_SIMD": "avx2"},
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{program}"],
+        env={**os.environ, **environment},
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert done.stdout.strip() == tanh_of_floats_of_all_sizes()
+    return done.stdout.strip()
+
+
+@fused
+def test_tanh_has_the_bits_of_narrower_vectors() -> None:
+    """Reproducible calls take it with the vectors of AVX-512 where there are such."""
+    program = (
+        "from calls.test_reproducible import tanh_of_floats_of_all_sizes\n"
+        "print(tanh_of_floats_of_all_sizes())"
+    )
+    assert printed(program, THNN_SIMD="avx2") == tanh_of_floats_of_all_sizes()
 
 
 @fused
 def test_the_environment_is_the_default() -> None:
     program = (
-        f"import sys; sys.path[:0] = {sys.path!r}\n"
         "from calls.test_reproducible import State, convolved\n"
         "print(State().reproducible, convolved(None) == convolved(State(reproducible=True)),"
         " State(reproducible=False).reproducible)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "THNN_REPRODUCIBLE": "1"},
-        cwd=Path(__file__).parents[1],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == ["True", "True", "False"], done.stderr
+    assert printed(program, THNN_REPRODUCIBLE="1") == "True True False"
 
 
 def test_without_fused_multiply_adds_it_is_refused() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.bits import check_threads_and_gaps
 from support.bounds import FUNCTION, assert_near
 from support.memory import fail_each_allocation
 
@@ -82,20 +83,7 @@ def test_definition(shape: tuple[int, int], dtype: str) -> None:
 
 
 def test_threads_and_gaps_do_not_change_bits() -> None:
-    a = sample((70, 33), "float32")
-    with State(threads=1) as alone:
-        wanted = run(a, alone)
-    for threads in (2, 3):
-        with State(threads=threads, minimum_work=1) as state:
-            for found, right in zip(run(a, state), wanted, strict=True):
-                np.testing.assert_array_equal(found, right)
-    wide = {}
-    for name, array in a.items():
-        memory = np.full((*array.shape, 2), 7, array.dtype)
-        memory[..., 0] = array
-        wide[name] = memory[..., 0]
-    for found, right in zip(run(wide), wanted, strict=True):
-        np.testing.assert_array_equal(found, right)
+    check_threads_and_gaps(run, sample((70, 33), "float32"))
 
 
 @pytest.mark.parametrize("shape", [(9, 20), (2, 300)])

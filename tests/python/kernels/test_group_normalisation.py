@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.bits import check_threads_and_gaps
 from support.bounds import assert_near
 from support.memory import fail_each_allocation
 
@@ -89,20 +90,7 @@ def test_definition(
     ("shape", "groups"), [((9, 33), 3), ((100, 40), 1), ((3, 6, 30), 2), ((40, 700, 16), 7)]
 )
 def test_threads_and_gaps_do_not_change_bits(shape: tuple[int, ...], groups: int) -> None:
-    a = sample(shape, "float32")
-    with State(threads=1) as alone:
-        wanted = run(a, groups, alone)
-    for threads in (2, 3):
-        with State(threads=threads, minimum_work=1) as state:
-            for found, right in zip(run(a, groups, state), wanted, strict=True):
-                np.testing.assert_array_equal(found, right)
-    wide = {}
-    for name, array in a.items():
-        memory = np.full((*array.shape, 2), 7, array.dtype)
-        memory[..., 0] = array
-        wide[name] = memory[..., 0]
-    for found, right in zip(run(wide, groups), wanted, strict=True):
-        np.testing.assert_array_equal(found, right)
+    check_threads_and_gaps(lambda a, state: run(a, groups, state), sample(shape, "float32"))
 
 
 @pytest.mark.parametrize("shape", [(9, 6), (90, 6), (3, 6, 30)])

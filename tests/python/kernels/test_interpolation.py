@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.bits import check_threads_and_gaps
 from support.bounds import assert_near
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
@@ -65,22 +66,12 @@ def test_definition(before: Any, after: Any, corners: bool, stretch: float) -> N
 
 def test_threads_and_gaps_do_not_change_bits() -> None:
     draw = np.random.default_rng(4)
-    x = draw.standard_normal((3, 5, 2, 9, 11)).astype("float32")
-    grad = draw.standard_normal((3, 5, 3, 13, 7)).astype("float32")
-    steps = steps_of(x.shape[2:], grad.shape[2:], False, 1)
-    with State(threads=1) as alone:
-        wanted = run(x, grad, steps, False, alone)
-    for threads in (2, 3):
-        with State(threads=threads, minimum_work=1) as state:
-            for found, right in zip(run(x, grad, steps, False, state), wanted, strict=True):
-                np.testing.assert_array_equal(found, right)
-    wide = []
-    for array in (x, grad):
-        memory = np.full((*array.shape, 2), 7, array.dtype)
-        memory[..., 0] = array
-        wide.append(memory[..., 0])
-    for found, right in zip(run(*wide, steps, False), wanted, strict=True):
-        np.testing.assert_array_equal(found, right)
+    arrays = {
+        "x": draw.standard_normal((3, 5, 2, 9, 11)).astype("float32"),
+        "grad": draw.standard_normal((3, 5, 3, 13, 7)).astype("float32"),
+    }
+    steps = steps_of((2, 9, 11), (3, 13, 7), False, 1)
+    check_threads_and_gaps(lambda a, state: run(a["x"], a["grad"], steps, False, state), arrays)
 
 
 def test_refusals() -> None:

@@ -9,11 +9,11 @@
  * gradInput = (g - mean(g) - normed mean(g normed)) std,  g = gradOutput weight
  * gradWeight += scale sum(gradOutput normed);  gradBias += scale sum(gradOutput) */
 #include "generic/normalization/checks.h"
+#include "generic/normalization/rowStatistics.h"
 #include "generic/template.h"
 #include "work/scratch.h"
 #include "work/sizes.h"
 
-#include <math.h>
 #include <stdio.h>
 
 enum {
@@ -159,16 +159,10 @@ void THNN_(GroupNormalization_updateOutput)(THNNState *state, THTensor *input, T
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < rows; i++) {
     const real *x = (const real *)in->data + i * cut.elements;
-    double sums[2] = {0, 0};
-    loops->moments.planes(1, cut.elements, cut.elements, x, NULL, x[0], sums);
-    const double distance = sums[0] / (double)cut.elements;
-    const double squares = sums[1] - sums[0] * distance;
-    const double variance = squares < 0 ? 0 : squares / (double)cut.elements;
-    const real mean = (real)((double)x[0] + distance);
-    const real std = variance == 0 && eps == 0 ? 0 : (real)(1 / sqrt(variance + eps));
-    ((real *)means->data)[i] = mean;
-    ((real *)stds->data)[i] = std;
-    const real of[] = {mean, std, 0};
+    real of[] = {0, 0, 0};
+    rowStatistics(&loops->moments, cut.elements, x, eps, &of[0], &of[1]);
+    ((real *)means->data)[i] = of[0];
+    ((real *)stds->data)[i] = of[1];
     writeGroup(loops, &cut, i % groups, x, of, &parameters, (real *)out->data + i * cut.elements);
   }
   THNN_planRelease(&plan);

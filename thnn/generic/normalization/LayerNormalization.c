@@ -6,9 +6,8 @@
  * normed = (input - mean) std;  output = normed weight + bias
  * gradInput = (g - mean(g) - normed mean(g normed)) std,  g = gradOutput weight */
 #include "generic/normalization/checks.h"
+#include "generic/normalization/rowStatistics.h"
 #include "generic/template.h"
-
-#include <math.h>
 
 enum { COST = 4 }; /* what an element costs, as a multiple of copying it */
 
@@ -83,16 +82,10 @@ void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, T
   for (int64_t i = 0; i < rows; i++) {
     const real *x = (const real *)in->data + i * columns;
     real *y = (real *)out->data + i * columns;
-    double sums[2];
-    sumsOf(&THNN_(simd).channels.moments, columns, x, NULL, x[0], sums);
-    const double distance = sums[0] / (double)columns;
-    const double squares = sums[1] - sums[0] * distance;
-    const double variance = squares < 0 ? 0 : squares / (double)columns;
-    const real mean = (real)((double)x[0] + distance);
-    const real std = variance == 0 && eps == 0 ? 0 : (real)(1 / sqrt(variance + eps));
-    ((real *)means->data)[i] = mean;
-    ((real *)stds->data)[i] = std;
-    const real ofRow[] = {mean, std, 0};
+    real ofRow[] = {0, 0, 0};
+    rowStatistics(&THNN_(simd).channels.moments, columns, x, eps, &ofRow[0], &ofRow[1]);
+    ((real *)means->data)[i] = ofRow[0];
+    ((real *)stds->data)[i] = ofRow[1];
     THNN_(simd).channels.normalise.plane(columns, x, NULL, ofRow, y);
     if (!plain)
       THNN_(simd).channels.normalise.row(columns, y, NULL, of, columns, y);

@@ -48,15 +48,6 @@ struct SlopeGradient {
   }
 };
 
-struct AddGradient {
-  accreal scale;
-  real *gradWeight;
-  __device__ void operator()(int64_t plane, const accreal &sum) const
-  {
-    gradWeight[plane] = (real)(gradWeight[plane] + scale * sum);
-  }
-};
-
 } // namespace
 
 void THCUNN_(PReLU_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
@@ -132,7 +123,7 @@ void THCUNN_(PReLU_accGradParameters)(THCState *state, THCTensor *input, THCTens
   THC_planAcquire(&plan);
   const Term term = {{THC_pointer<const real>(in), THC_pointer<const real>(from)}};
   if (channels.parts > 0)
-    sumChannels(&plan, channels, term, AddGradient{scale, THC_pointer<real>(to)},
+    sumChannels(&plan, channels, term, AddScaled{scale, THC_pointer<real>(to)},
                 THC_pointer<accreal>(scratch));
   THC_planRelease(&plan);
 }

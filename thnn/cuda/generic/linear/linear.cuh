@@ -28,25 +28,7 @@ inline void repeatBias(THCPlan *plan, int64_t batch, int64_t outputs, const real
   });
 }
 
-struct GradientOfOutput {
-  const real *gradOutput;
-  __device__ accreal operator()(int64_t i, int64_t plane) const
-  {
-    (void)plane;
-    return gradOutput[i];
-  }
-};
-
-struct AddToBias {
-  accreal scale;
-  real *bias;
-  __device__ void operator()(int64_t o, const accreal &sum) const
-  {
-    bias[o] = (real)(bias[o] + scale * sum);
-  }
-};
-
-typedef ChannelSum<GradientOfOutput> BiasTerm;
+typedef ChannelSum<Elements> BiasTerm;
 
 inline int64_t biasScratchBytes(int64_t batch, int64_t outputs)
 {
@@ -59,7 +41,7 @@ inline void addBiasGradient(THCPlan *plan, int64_t batch, int64_t outputs, accre
 {
   if (batch > 0)
     sumChannels(plan, channelsOf(THNNPlanes{batch, outputs, 1}), BiasTerm{{gradOutput}},
-                AddToBias{scale, bias}, THC_pointer<accreal>(scratch));
+                AddScaled{scale, bias}, THC_pointer<accreal>(scratch));
 }
 
 } // namespace

@@ -1,17 +1,16 @@
-/* The twin of generic/normalization/GroupNormalization.c. Sums are in accreal: the variance is that
- * of the distances from the mean, for which a group is read once more. */
+/* The twin of generic/normalization/GroupNormalization.c. */
+#include "cuda/generic/normalization/normaliseRows.cuh"
 #include "cuda/generic/shared/channelwise.cuh"
-#include "cuda/generic/shared/rows.cuh"
 #include "generic/normalization/checks.h"
 
 namespace
 {
 
-/* How a tensor is cut up. */
+/* How a tensor is cut up: a row is a group of planes of a sample. */
 struct Cut {
   int64_t groups, planes, positions; /* planes of a group */
   __device__ int64_t elements() const { return planes * positions; }
-  __device__ int64_t planeOf(int64_t row, int64_t i) const
+  __device__ int64_t parameter(int64_t row, int64_t i) const
   {
     return row % groups * planes + i / positions;
   }
@@ -22,64 +21,6 @@ struct Cut {
   }
 };
 
-struct NormaliseGroup {
-  Cut cut;
-  accreal eps;
-  const real *input, *weight, *bias;
-  real *output, *means, *stds;
-
-  /* Sums the distances of the elements from the first one, so that a large mean costs no
-   * precision. */
-  template <typename Team> __device__ void operator()(int64_t row, Team) const
-  {
-    const int64_t n = cut.elements();
-    const real *x = input + row * n;
-    const accreal first = x[0];
-    accreal sum = 0, squares = 0;
-    for (int64_t i = Team::rank(); i < n; i += Team::SIZE)
-      sum += x[i] - first;
-    const accreal mean = first + Team::sum(sum) / n;
-    for (int64_t i = Team::rank(); i < n; i += Team::SIZE)
-      squares += (x[i] - mean) * (x[i] - mean);
-    const accreal variance = Team::sum(squares) / n;
-    const real std = variance == 0 && eps == 0 ? real(0) : (real)(1 / sqrt(variance + eps));
-    for (int64_t i = Team::rank(); i < n; i += Team::SIZE) {
-      const int64_t plane = cut.planeOf(row, i);
-      output[row * n + i] =
-          (real)((x[i] - mean) * std * (weight ? weight[plane] : 1) + (bias ? bias[plane] : 0));
-    }
-    if (Team::rank() == 0) {
-      means[row] = (real)mean;
-      stds[row] = std;
-    }
-  }
-};
-
-struct NormaliseGroupBackward {
-  Cut cut;
-  const real *input, *gradOutput, *weight, *means, *stds;
-  real *gradInput;
-
-  template <typename Team> __device__ void operator()(int64_t row, Team) const
-  {
-    const int64_t n = cut.elements();
-    const real *x = input + row * n, *g = gradOutput + row * n;
-    const accreal mean = means[row], std = stds[row];
-    accreal gradient = 0, product = 0;
-    for (int64_t i = Team::rank(); i < n; i += Team::SIZE) {
-      const accreal own = weight ? g[i] * weight[cut.planeOf(row, i)] : g[i];
-      gradient += own;
-      product += own * (x[i] - mean);
-    }
-    gradient = Team::sum(gradient) / n;
-    const accreal slope = Team::sum(product) / n * std * std;
-    for (int64_t i = Team::rank(); i < n; i += Team::SIZE) {
-      const accreal own = weight ? g[i] * weight[cut.planeOf(row, i)] : g[i];
-      gradInput[row * n + i] = (real)((own - gradient - (x[i] - mean) * slope) * std);
-    }
-  }
-};
-
 struct Product {
   Cut cut;
   const real *input, *gradOutput, *means, *stds;
@@ -87,24 +28,6 @@ struct Product {
   {
     const int64_t row = cut.rowOf(element, plane);
     return (accreal)gradOutput[element] * ((accreal)(input[element] - means[row]) * stds[row]);
-  }
-};
-
-struct Gradient {
-  const real *gradOutput;
-  __device__ accreal operator()(int64_t element, int64_t plane) const
-  {
-    (void)plane;
-    return gradOutput[element];
-  }
-};
-
-struct AddScaled {
-  accreal scale;
-  real *gradient;
-  __device__ void operator()(int64_t plane, const accreal &sum) const
-  {
-    gradient[plane] = (real)(gradient[plane] + scale * sum);
   }
 };
 
@@ -132,9 +55,9 @@ void THCUNN_(GroupNormalization_updateOutput)(THCState *state, THCTensor *input,
   const THNNBuffer *stds = THC_planOut(&plan, save_std, 7, 2, size);
   THC_planAcquire(&plan);
   forRows(&plan, shape.batch * groups, cut.planes * cut.positions,
-          NormaliseGroup{cut, eps, THC_pointer<const real>(in), THC_pointer<const real>(factors),
-                         THC_pointer<const real>(offsets), THC_pointer<real>(out),
-                         THC_pointer<real>(means), THC_pointer<real>(stds)});
+          NormaliseRow<Cut>{cut, eps, THC_pointer<const real>(in), THC_pointer<const real>(factors),
+                            THC_pointer<const real>(offsets), THC_pointer<real>(out),
+                            THC_pointer<real>(means), THC_pointer<real>(stds)});
   THC_planRelease(&plan);
 }
 
@@ -167,20 +90,20 @@ void THCUNN_(GroupNormalization_backward)(THCState *state, THCTensor *input, THC
   const THNNBuffer *means = THC_planIn(&plan, save_mean, 8);
   const THNNBuffer *stds = THC_planIn(&plan, save_std, 9);
   const THNNBuffer *scratch =
-      THC_planScratch(&plan, channelScratchBytes<ChannelSum<Gradient>>(channels));
+      THC_planScratch(&plan, channelScratchBytes<ChannelSum<Elements>>(channels));
   THC_planAcquire(&plan);
 
   const real *x = THC_pointer<const real>(in), *g = THC_pointer<const real>(from);
   const real *mean = THC_pointer<const real>(means), *std = THC_pointer<const real>(stds);
   if (to)
     forRows(&plan, shape.batch * groups, cut.planes * cut.positions,
-            NormaliseGroupBackward{cut, x, g, THC_pointer<const real>(factors), mean, std,
-                                   THC_pointer<real>(to)});
+            NormaliseRowBackward<Cut>{cut, x, g, THC_pointer<const real>(factors), mean, std,
+                                      THC_pointer<real>(to)});
   if (toWeight)
     sumChannels(&plan, channels, ChannelSum<Product>{{cut, x, g, mean, std}},
                 AddScaled{scale, THC_pointer<real>(toWeight)}, THC_pointer<accreal>(scratch));
   if (toBias)
-    sumChannels(&plan, channels, ChannelSum<Gradient>{{g}},
+    sumChannels(&plan, channels, ChannelSum<Elements>{{g}},
                 AddScaled{scale, THC_pointer<real>(toBias)}, THC_pointer<accreal>(scratch));
   THC_planRelease(&plan);
 }

@@ -170,6 +170,26 @@ template <typename What> struct ChannelSum {
   __device__ Sum operator()(const Sum &a, const Sum &b) const { return a + b; }
 };
 
+/* What of ChannelSum: the elements themselves. */
+struct Elements {
+  const real *x;
+  __device__ accreal operator()(int64_t i, int64_t plane) const
+  {
+    (void)plane;
+    return x[i];
+  }
+};
+
+/* Adds the sum of a plane to its gradient. */
+struct AddScaled {
+  accreal scale;
+  real *gradient;
+  __device__ void operator()(int64_t plane, const accreal &sum) const
+  {
+    gradient[plane] = (real)(gradient[plane] + scale * sum);
+  }
+};
+
 } // namespace
 
 #endif
