@@ -351,6 +351,22 @@ def test_kept_weights_serve_all_sizes(row: str, kernel: int, dtype: type) -> Non
     assert lib.THNN_State_keptBytes(state._open()) == 0
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kept_weights_of_several_algorithms(dtype: type) -> None:
+    """Sizes for which the costs choose different ones do not take each other's weights."""
+    numbers = np.random.default_rng(1)
+    weight = numbers.standard_normal((64, 64, 3, 3)).astype(dtype)
+    state, every = _keeping(), 0
+    for batch, size in [(1, 4), (1, 7), (1, 14), (1, 28), (4, 28), (1, 56)]:
+        x = numbers.standard_normal((batch, 64, size, size)).astype(dtype)
+        alone = _keeping()
+        wanted = _convolved(alone, x, weight)
+        every += lib.THNN_State_keptBytes(alone._open())
+        for _ in range(2):
+            np.testing.assert_array_equal(_convolved(state, x, weight), wanted)
+    assert lib.THNN_State_keptBytes(state._open()) < every
+
+
 def test_no_more_is_kept_than_for_eight_sizes() -> None:
     weight = np.random.default_rng(1).standard_normal((32, 16, 3, 3)).astype(np.float32)
     with counting_memory() as memory:
