@@ -402,6 +402,44 @@ def test_high_accuracy_of_modules(dtype: str) -> None:
     assert found["winograd4", "standard"] != found["auto", "standard"]
 
 
+# images, planes in and out, height, width
+WHOLE_ROWS = [
+    (2, 160, 32, 28, 14),
+    (1, 256, 96, 25, 12),
+    (2, 384, 16, 11, 4),
+    (2, 4, 32, 6, 26),
+    (2, 16, 128, 13, 24),
+]
+PARTS_OF_ROWS = [(1, 64, 64, 25, 11), (2, 32, 128, 22, 23), (2, 64, 16, 12, 24)]
+ODD_PLANES = [(2, 16, 9, 21, 8), (1, 64, 4, 20, 14)]
+
+
+@pytest.mark.parametrize("sizes", WHOLE_ROWS + PARTS_OF_ROWS + ODD_PLANES, ids=str)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_blocks_of_threads(dtype: str, algorithm: str, sizes: tuple[int, ...]) -> None:
+    """Small layers, whose tiles are cut into blocks for each thread where that changes no bit: of a
+    gradient of inputs, and where it is added to an array and has infinite elements."""
+    images, planes_in, planes_out, height, width = sizes
+    random = np.random.default_rng(0)
+    grad = random.standard_normal((images, planes_in, height, width)).astype(dtype)
+    weight = random.standard_normal((planes_in, planes_out, 3, 3)).astype(dtype)
+    x = random.standard_normal((images, planes_out, height, width)).astype(dtype)
+    infinite = grad.copy()
+    infinite[0, 1, ::6, width // 2] = infinite[-1, 2, 3::6, -1] = np.inf
+    found = set()
+    for threads in (1, 2, 3, 4):
+        with State(convolution=algorithm, threads=threads, minimum_work=1) as state:
+            made, *_ = F.conv2d_backward(grad, x, weight, padding=1, needs=("x",), state=state)
+            total = x.copy()
+            F.conv2d_backward(
+                infinite, x, weight, padding=1, needs=("x",), add_to={"x": total}, state=state
+            )
+        assert made is not None
+        found.add((made.tobytes(), total.tobytes()))
+    assert len(found) == 1
+
+
 def frames_by_definition(
     x: np.ndarray, w: np.ndarray, b: np.ndarray, go: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -106,9 +106,9 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
 /* In a small layer with few blocks, threads would share the planes of a block, with a barrier before.
  * This cuts its tiles into equally many blocks for each thread instead. It does so only where results
  * are the same: where all slices are multiplied at a time, each tile of the kernel has so many sums
- * that it has no partial sums (partialSums in outerProducts.c), and blocks end with a row of tiles.
- * Blocks of a single vector would load as much as they multiply; and with many blocks for each
- * thread, little is left over to be shared. */
+ * that it has no partial sums (partialSums in outerProducts.c), and blocks end with a row of tiles,
+ * both those that are cut and those that would not be. Blocks of a single vector would load as much
+ * as they multiply; and with many blocks for each thread, little is left over to be shared. */
 static void shareTiles(AlgorithmPlan *plan, WinogradWorker *worker)
 {
   enum { LEAST_VECTORS = 2, FEW_BLOCKS = 4 };
@@ -118,9 +118,10 @@ static void shareTiles(AlgorithmPlan *plan, WinogradWorker *worker)
   const int64_t near = NEAR_BYTES / (own->blockTiles * (int64_t)sizeof(real));
   const int threads = threadsFor(plan, vectors);
   const int64_t each = divideUp(vectors, roundUp(blocks, threads));
+  const int64_t columns = worker->grid.columns;
   if (!own->sharesWeights || blocks > FEW_BLOCKS * threads || each < LEAST_VECTORS ||
       worker->slices > near || worker->g.outputPlanes % SHARED_PLANES != 0 ||
-      each * vectorLanes() % worker->grid.columns != 0)
+      each * vectorLanes() % columns != 0 || (blocks > 1 && own->blockTiles % columns != 0))
     return;
   own->blockTiles = each * vectorLanes();
   measure(plan, worker); /* needs less than before, so it fits */
