@@ -73,3 +73,7 @@ def check_tree(seed: int, fuse: bool) -> None:
             check_same(found, wanted, fuse)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {error}\n{model}\n{program}") from error
+
+
+def image(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape or (2, 3, 8, 8))
