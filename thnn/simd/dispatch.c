@@ -1,4 +1,5 @@
 /* Fills the table of vector loops with those of the level in use. */
+#include "simd/tuning.h"
 #include "simd/vector/template.h"
 
 #include <THNNSimd.h>
@@ -68,6 +69,10 @@ __attribute__((constructor)) static void chooseLoops(void)
 #ifdef THNN_SIMD_HAS_AVX512
   case THNN_SIMD_AVX512:
     THNN_(simd) = LOOPS_OF(avx512, avx2);
+    if (THNN_tuning.splitsVectors) { /* vectors of 64 bytes take longer to convert to doubles */
+      THNN_(simd).channels = SIMD_TABLE(Channels, avx2);
+      THNN_(simd).reduce = SIMD_TABLE(Reduce, avx2);
+    }
     break;
 #endif
 #ifdef THNN_SIMD_HAS_AVX2

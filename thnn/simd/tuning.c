@@ -43,8 +43,8 @@ static int64_t readLastCacheBytes(void)
 #endif
 }
 
-/* Runs before any caller can reach a kernel. */
-__attribute__((constructor)) static void tune(void)
+/* Runs before the loops are chosen, whose constructor has no priority. */
+__attribute__((constructor(101))) static void tune(void)
 {
   THNN_tuning = (THNNTuning){
       .prefetchBytes = THNN_PAGE_BYTES,

@@ -17,11 +17,13 @@
 #include <stdio.h>
 
 enum {
-  COST = 4,            /* what an element costs, as a multiple of copying it */
-  SHORT_PLANE = 16,    /* planes of fewer positions are worked on together, a group at a time */
-  MOST_BLOCKS = 64,    /* blocks of samples with sums of their own */
-  FEW_SAMPLES = 64,    /* fewer are not cut into blocks for the sums of planes */
-  COLUMN_PIECE = 2048, /* positions of a sample whose sums a thread adds up at a time */
+  COST = 4,             /* what an element costs, as a multiple of copying it */
+  SHORT_PLANE = 16,     /* planes of fewer positions are worked on together, a group at a time */
+  SAMPLES_TOGETHER = 2, /* samples whose columns are added up before their gradients are written */
+  MOST_BLOCKS = 64,     /* blocks of samples with sums of their own */
+  FEW_SAMPLES = 64,     /* fewer are not cut into blocks for the sums of planes */
+  PIECE = 256,          /* elements of a group whose gradient is written at a time */
+  COLUMN_PIECE = 2048,  /* positions of a sample whose sums a thread adds up at a time */
   BLOCKS_BYTES = 2
       << 20, /* of the sums of all blocks: with many columns, pieces of these are enough */
   ROUND_BYTES = 256 << 10 /* of the sums of planes of some samples, which stay in a near cache */
@@ -173,6 +175,7 @@ typedef struct Backward {
   Cut cut;
   const real *x, *g, *weight, *mean, *std;
   real *gradInput;
+  bool fetches;     /* whether what comes next is prefetched */
   double *sums;     /* of planes: gradOutput, and gradOutput times normed */
   int64_t firstRow; /* the group of a sample whose planes' sums come first */
 } Backward;
@@ -186,10 +189,8 @@ static void backOfPlanes(const Simd *loops, const Backward *call, int64_t i)
   const real *weight = call->weight ? call->weight + i % cut->groups * cut->planes : NULL;
   double gradient = 0, product = 0;
   double *sums = call->sums + 2 * (i - call->firstRow) * cut->planes;
+  loops->channels.gradientsOfEach(cut->planes, cut->positions, x, g, mean, sums);
   for (int64_t p = 0; p < cut->planes; p++, sums += 2) {
-    const int64_t at = p * cut->positions;
-    sums[0] = sums[1] = 0;
-    loops->channels.gradients.planes(1, cut->positions, cut->positions, x + at, g + at, mean, sums);
     sums[1] *= std;
     const double factor = weight ? weight[p] : 1;
     gradient += factor * sums[0];
@@ -197,47 +198,61 @@ static void backOfPlanes(const Simd *loops, const Backward *call, int64_t i)
   }
   if (!call->gradInput)
     return;
-  real *y = call->gradInput + i * cut->elements;
   const double scale = (double)std / (double)cut->elements;
-  for (int64_t p = 0; p < cut->planes; p++) {
-    const int64_t at = p * cut->positions;
-    const real of[] = {mean, (real)(gradient * scale), (real)(product * scale * std),
-                       weight ? std * weight[p] : std};
-    loops->channels.differentiate(cut->positions, x + at, g + at, of, y + at);
-  }
+  const real of[] = {mean, (real)(gradient * scale), (real)(product * scale * std), std};
+  loops->channels.differentiateEach(cut->planes, cut->positions, x, g, of, weight,
+                                    call->gradInput + i * cut->elements);
 }
 
-/* Writes the gradient of a group with short planes; `weight` is spread over positions. */
-static void backOfGroup(const Simd *loops, const Backward *call, const real *weight, int64_t i)
+/* Writes the gradient of a group with short planes; `weight` is spread over positions. What is
+ * `ahead` elements further on is prefetched, unless that is 0: the hardware's own prefetching stops
+ * at the end of a page. */
+static void backOfGroup(const Simd *loops, const Backward *call, const real *weight, int64_t i,
+                        int64_t ahead)
 {
   const Cut *cut = &call->cut;
   const int64_t n = cut->elements;
   const real *x = call->x + i * n, *g = call->g + i * n;
   const real mean = call->mean[i], std = call->std[i];
   real *y = call->gradInput + i * n;
-  if (weight) {
-    loops->activation.product(n, g, weight + i % cut->groups * n, NULL, y);
-    g = y;
-  }
   double sums[2] = {0, 0};
-  loops->channels.gradients.planes(1, n, n, x, g, mean, sums);
+  if (weight) {
+    loops->channels.weigh(n, x, g, weight + i % cut->groups * n, mean, sums, y);
+    g = y;
+  } else {
+    loops->channels.gradients.planes(1, n, n, x, g, mean, sums);
+  }
   const double projection = sums[1] / (double)n * (double)std * (double)std;
   const real of[] = {mean, (real)(sums[0] / (double)n), (real)projection, std};
-  loops->channels.normaliseBackward.plane(n, x, g, of, y);
+  for (int64_t at = 0, count; at < n; at += count) {
+    count = minimum(PIECE, n - at);
+    if (ahead > 0) {
+      const int64_t bytes = count * (int64_t)sizeof(real), distance = ahead * (int64_t)sizeof(real);
+      THNN_fetchToSecondLevel(x + at, bytes, distance);
+      THNN_fetchToSecondLevel(call->g + i * n + at, bytes, distance);
+    }
+    loops->channels.normaliseBackward.plane(count, x + at, g + at, of, y + at);
+  }
 }
 
-/* Adds to the sums of columns [begin, end) what sample s gives to them: columns are the positions
- * of a sample, and `sums` has all of one kind before those of the other. */
-static void addSample(const SimdChannels *loops, const Backward *call, int64_t s, int64_t begin,
-                      int64_t end, double *sums)
+/* Adds to the sums of columns [begin, end) what `count` samples from s on give to them: columns are
+ * the positions of a sample, and `sums` has all of one kind before those of the other. */
+static void addSamples(const SimdChannels *loops, const Backward *call, int64_t s, int64_t count,
+                       int64_t begin, int64_t end, double *sums)
 {
   const Cut *cut = &call->cut;
   const int64_t columns = cut->groups * cut->elements;
   for (int64_t at = begin, next; at < end; at = next) {
     const int64_t group = at / cut->elements, i = s * cut->groups + group;
     next = minimum((group + 1) * cut->elements, end);
-    loops->addGradients(next - at, call->x + s * columns + at, call->g + s * columns + at,
-                        call->mean[i], call->std[i], sums + at, sums + columns + at);
+    const RowGradients rows = {count,
+                               columns,
+                               cut->groups,
+                               call->x + s * columns + at,
+                               call->g + s * columns + at,
+                               call->mean + i,
+                               call->std + i};
+    loops->addGradients(next - at, &rows, sums + at, sums + columns + at);
   }
 }
 
@@ -262,17 +277,19 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
   const double operations = (double)rows * (double)cut->elements * COST;
   if (blocks.count > 1) {
     const int threads = THNN_threads(state, blocks.count, operations * 2);
+    const int64_t ahead = call->fetches ? SAMPLES_TOGETHER * columns : 0;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t block = 0; block < blocks.count; block++) {
       double *sums = call->sums ? call->sums + block * 2 * columns : NULL;
       for (int64_t i = 0; sums && i < 2 * columns; i++)
         sums[i] = 0;
-      const int64_t first = block * blocks.length;
-      for (int64_t s = first; s < first + THNN_blockLength(&blocks, block); s++) {
+      const int64_t last = block * blocks.length + THNN_blockLength(&blocks, block);
+      for (int64_t s = block * blocks.length, next; s < last; s = next) {
+        next = minimum(s + SAMPLES_TOGETHER, last);
         if (sums)
-          addSample(&loops->channels, call, s, 0, columns, sums);
-        for (int64_t i = s * cut->groups; call->gradInput && i < (s + 1) * cut->groups; i++)
-          backOfGroup(loops, call, weight, i);
+          addSamples(&loops->channels, call, s, next - s, 0, columns, sums);
+        for (int64_t i = s * cut->groups; call->gradInput && i < next * cut->groups; i++)
+          backOfGroup(loops, call, weight, i, ahead);
       }
     }
     return;
@@ -281,7 +298,7 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
     const int threads = THNN_threads(state, rows, operations);
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < rows; i++)
-      backOfGroup(loops, call, weight, i);
+      backOfGroup(loops, call, weight, i, call->fetches ? cut->elements : 0);
   }
   if (call->sums) {
     const int64_t pieces = divideUp(columns, COLUMN_PIECE);
@@ -291,8 +308,7 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
       const int64_t begin = piece * COLUMN_PIECE, end = minimum(begin + COLUMN_PIECE, columns);
       for (int64_t i = begin; i < end; i++)
         call->sums[i] = call->sums[columns + i] = 0;
-      for (int64_t s = 0; s < cut->samples; s++)
-        addSample(&loops->channels, call, s, begin, end, call->sums);
+      addSamples(&loops->channels, call, 0, cut->samples, begin, end, call->sums);
     }
   }
 }
@@ -333,17 +349,26 @@ static void addTotals(const Cut *cut, const double *totals, int kind, double sca
     gradient[p] = (real)((double)gradient[p] + scale * totals[2 * p + kind]);
 }
 
+/* gradient += scale times the sums of a kind over all blocks and the positions of each plane;
+ * `totals` has room for these. */
 static void addSumsOfColumns(const Cut *cut, const double *sums, int64_t blocks, int kind,
-                             double scale, real *gradient)
+                             double scale, double *totals, real *gradient)
 {
   const int64_t planes = cut->groups * cut->planes, columns = planes * cut->positions;
-  for (int64_t p = 0; p < planes; p++) {
-    double sum = 0;
-    for (int64_t b = 0; b < blocks; b++)
-      for (int64_t i = p * cut->positions; i < (p + 1) * cut->positions; i++)
-        sum += sums[(2 * b + kind) * columns + i];
-    gradient[p] = (real)((double)gradient[p] + scale * sum);
+  for (int64_t p = 0; p < planes; p++)
+    totals[p] = 0;
+  for (int64_t b = 0; b < blocks; b++) {
+    const double *of = sums + (2 * b + kind) * columns;
+    if (cut->positions == 1)
+      for (int64_t p = 0; p < planes; p++)
+        totals[p] += of[p];
+    else
+      for (int64_t p = 0; p < planes; p++)
+        for (int64_t i = 0; i < cut->positions; i++)
+          totals[p] += of[p * cut->positions + i];
   }
+  for (int64_t p = 0; p < planes; p++)
+    gradient[p] = (real)((double)gradient[p] + scale * totals[p]);
 }
 
 /* What a backward call needs for itself. */
@@ -361,6 +386,7 @@ static Room layOut(const Cut *cut, int64_t blocks, bool sums, bool spreads, Scra
     room.totals = THNN_take(scratch, 2 * planes, sizeof(double));
   } else if (sums) {
     room.sums = THNN_take(scratch, 2 * blocks * columns, sizeof(double));
+    room.totals = THNN_take(scratch, planes, sizeof(double));
   }
   if (spreads)
     room.weight = THNN_take(scratch, columns, sizeof(real));
@@ -409,6 +435,7 @@ void THNN_(GroupNormalization_backward)(THNNState *state, THTensor *input, THTen
   call.mean = means->data;
   call.std = stds->data;
   call.gradInput = to ? to->data : NULL;
+  call.fetches = THNN_leavesCaches(2 * cut->samples * cut->groups * cut->elements, sizeof(real));
   call.sums = room.sums;
   if (cut->isShort) {
     if (spreads)
@@ -420,7 +447,7 @@ void THNN_(GroupNormalization_backward)(THNNState *state, THTensor *input, THTen
   for (int kind = 0; kind < 2; kind++) {
     const THNNBuffer *wanted = kind ? toWeight : toBias;
     if (wanted && cut->isShort)
-      addSumsOfColumns(cut, call.sums, blocks.count, kind, scale, wanted->data);
+      addSumsOfColumns(cut, call.sums, blocks.count, kind, scale, room.totals, wanted->data);
     else if (wanted)
       addTotals(cut, room.totals, kind, scale, wanted->data);
   }

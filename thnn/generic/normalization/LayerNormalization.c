@@ -37,15 +37,6 @@ THNNRows THNN_LayerNormalization_backwardCheck(const char *function, THNNShape i
 }
 #endif
 
-/* The sums of distances from the row's first element, and of their squares or of their products
- * with y. */
-static void sumsOf(const ChannelSum *sum, int64_t n, const real *x, const real *y, real center,
-                   double sums[2])
-{
-  sums[0] = sums[1] = 0;
-  sum->planes(1, n, n, x, y, center, sums);
-}
-
 void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                             THTensor *weight, THTensor *bias, THTensor *save_mean,
                                             THTensor *save_std, accreal eps)
@@ -120,13 +111,14 @@ void THNN_(LayerNormalization_updateGradInput)(THNNState *state, THTensor *input
     const real *x = (const real *)in->data + i * columns;
     const real *g = (const real *)from->data + i * columns;
     real *y = (real *)to->data + i * columns;
-    if (factors) {
-      THNN_(simd).activation.product(columns, g, factors->data, NULL, y);
-      g = y;
-    }
     const real mean = ((const real *)means->data)[i], std = ((const real *)stds->data)[i];
-    double sums[2];
-    sumsOf(&THNN_(simd).channels.gradients, columns, x, g, mean, sums);
+    double sums[2] = {0, 0};
+    if (factors) {
+      THNN_(simd).channels.weigh(columns, x, g, factors->data, mean, sums, y);
+      g = y;
+    } else {
+      THNN_(simd).channels.gradients.planes(1, columns, columns, x, g, mean, sums);
+    }
     const double projection = sums[1] / (double)columns * (double)std * (double)std;
     const real ofRow[] = {mean, (real)(sums[0] / (double)columns), (real)projection, std};
     THNN_(simd).channels.normaliseBackward.plane(columns, x, g, ofRow, y);

@@ -1,14 +1,15 @@
 /* The loops of modules with parameters or statistics per channel. */
+#include "simd/vector/doubles.h"
 #include "simd/vector/runningSums.h"
-#include "simd/vector/vector.h"
 
 /* Sums over planes, in the order of vector/runningSums.h, but with RUNNING running sums: these hide
  * the latency of an addition and stay in registers. */
-enum { WIDTH = VECTOR_BYTES / sizeof(double), RUNNING = 16, PARTS = RUNNING / WIDTH };
-typedef double Doubles
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias));
-typedef real Reals
-    __attribute__((vector_size(WIDTH * sizeof(real)), aligned(sizeof(real)), may_alias));
+enum {
+  RUNNING = 16,
+  PARTS = RUNNING / WIDTH,
+  TOGETHER =
+      2 /* rows whose columns are added up at a time: sums are loaded and stored once for all */
+};
 
 typedef struct Sums {
   Doubles part[PARTS];
@@ -22,76 +23,6 @@ INLINE double totalOf(const Sums *sums)
     *(Doubles *)(running + p * WIDTH) = sums->part[p];
   return addHalves(RUNNING, running);
 }
-
-INLINE Doubles loadAll(const real *x)
-{
-#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
-  return (Doubles)_mm512_cvtps_pd(_mm256_loadu_ps(x));
-#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
-  return (Doubles)_mm256_cvtps_pd(_mm_loadu_ps(x));
-#else
-  return __builtin_convertvector(*(const Reals *)x, Doubles);
-#endif
-}
-
-/* firstOf() is a mask of the first lanes of a part, from 1 to all of them. loadSome() and
- * keepSome() load or keep the lanes of a mask; the others become 0. */
-#if defined(__AVX512F__)
-typedef __mmask8 Some;
-
-INLINE Some firstOf(int64_t count)
-{
-  return (Some)(count < WIDTH ? (1u << count) - 1 : 0xff);
-}
-
-INLINE Doubles loadSome(const real *x, Some lanes)
-{
-#  if defined(THNN_REAL_FLOAT)
-  return (Doubles)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(lanes, x));
-#  else
-  return (Doubles)_mm512_maskz_loadu_pd(lanes, x);
-#  endif
-}
-
-INLINE Doubles keepSome(Some lanes, Doubles x)
-{
-  return (Doubles)_mm512_maskz_mov_pd(lanes, (__m512d)x);
-}
-#else
-typedef int64_t Some __attribute__((vector_size(VECTOR_BYTES)));
-
-INLINE Some firstOf(int64_t count)
-{
-#  if defined(LONG_VECTORS)
-  const Some number = {0, 1, 2, 3};
-#  else
-  const Some number = {0, 1};
-#  endif
-  return number < count;
-}
-
-INLINE Doubles loadSome(const real *x, Some lanes)
-{
-#  if defined(__AVX__) && defined(THNN_REAL_FLOAT)
-  typedef int32_t Narrow __attribute__((vector_size(WIDTH * sizeof(int32_t))));
-  return (Doubles)_mm256_cvtps_pd(
-      _mm_maskload_ps(x, (__m128i) __builtin_convertvector(lanes, Narrow)));
-#  elif defined(__AVX__)
-  return (Doubles)_mm256_maskload_pd(x, (__m256i)lanes);
-#  else
-  Doubles some = {0};
-  for (int l = 0; l < WIDTH; l++)
-    if (lanes[l])
-      some[l] = x[l];
-  return some;
-#  endif
-}
-
-INLINE Doubles keepSome(Some lanes, Doubles x)
-{
-  return (Doubles)((Some)x & lanes);
-}
-#endif
 
 INLINE void addTerms(Doubles x, Doubles factor, Doubles *first, Doubles *second)
 {
@@ -109,14 +40,15 @@ static void momentsOfPlanes(int64_t count, int64_t step, int64_t n, const real *
     for (int64_t i = 0; i < whole; i += RUNNING)
 #pragma GCC unroll 8
       for (int p = 0; p < PARTS; p++) {
-        const Doubles distance = loadAll(x + i + p * WIDTH) - center;
+        const Doubles distance = minus(loadAll(x + i + p * WIDTH), center);
         addTerms(distance, distance, &first.part[p], &second.part[p]);
       }
 #pragma GCC unroll 8
     for (int p = 0; p < PARTS; p++)
       if (left > p * WIDTH) {
         const Some lanes = firstOf(left - p * WIDTH);
-        const Doubles distance = keepSome(lanes, loadSome(x + whole + p * WIDTH, lanes) - center);
+        const Doubles distance =
+            keepSome(lanes, minus(loadSome(x + whole + p * WIDTH, lanes), center));
         addTerms(distance, distance, &first.part[p], &second.part[p]);
       }
   }
@@ -136,8 +68,8 @@ static void momentsOfRow(int64_t n, const real *x, const real *y, const real *ce
   }
 }
 
-static void gradientsOfPlanes(int64_t count, int64_t step, int64_t n, const real *x,
-                              const real *gradOutput, real center, double *sums)
+INLINE void addGradientsOfPlanes(int64_t count, int64_t step, int64_t n, const real *x,
+                                 const real *gradOutput, real center, double *sums)
 {
   const int64_t left = n % RUNNING, whole = n - left;
   Sums first = {{{0}}}, second = {{{0}}};
@@ -145,19 +77,34 @@ static void gradientsOfPlanes(int64_t count, int64_t step, int64_t n, const real
     for (int64_t i = 0; i < whole; i += RUNNING)
 #pragma GCC unroll 8
       for (int p = 0; p < PARTS; p++)
-        addTerms(loadAll(gradOutput + i + p * WIDTH), loadAll(x + i + p * WIDTH) - center,
+        addTerms(loadAll(gradOutput + i + p * WIDTH), minus(loadAll(x + i + p * WIDTH), center),
                  &first.part[p], &second.part[p]);
 #pragma GCC unroll 8
     for (int p = 0; p < PARTS; p++)
       if (left > p * WIDTH) {
         const int64_t at = whole + p * WIDTH;
         const Some lanes = firstOf(left - p * WIDTH);
-        addTerms(loadSome(gradOutput + at, lanes), loadSome(x + at, lanes) - center, &first.part[p],
-                 &second.part[p]);
+        addTerms(loadSome(gradOutput + at, lanes), minus(loadSome(x + at, lanes), center),
+                 &first.part[p], &second.part[p]);
       }
   }
   sums[0] += totalOf(&first);
   sums[1] += totalOf(&second);
+}
+
+static void gradientsOfPlanes(int64_t count, int64_t step, int64_t n, const real *x,
+                              const real *gradOutput, real center, double *sums)
+{
+  addGradientsOfPlanes(count, step, n, x, gradOutput, center, sums);
+}
+
+static void gradientsOfEach(int64_t count, int64_t n, const real *x, const real *gradOutput,
+                            real center, double *sums)
+{
+  for (int64_t plane = 0; plane < count; plane++, sums += 2) {
+    sums[0] = sums[1] = 0;
+    addGradientsOfPlanes(1, n, n, x + plane * n, gradOutput + plane * n, center, sums);
+  }
 }
 
 static void gradientsOfRow(int64_t n, const real *x, const real *gradOutput, const real *centers,
@@ -276,26 +223,87 @@ static void scaleRow(int64_t n, const real *x, const real *y, const real *parame
     z[i] = y[i] * parameters[i];
 }
 
-/* Parameters: center, mean gradient, projection, factor. */
-static void differentiate(int64_t n, const real *x, const real *gradOutput, const real *parameters,
-                          real *gradInput)
+/* Parameters: center, mean gradient, projection, scale. */
+static void differentiateEach(int64_t count, int64_t n, const real *x, const real *gradOutput,
+                              const real *parameters, const real *weight, real *gradInput)
 {
   const real center = parameters[0], mean = parameters[1];
-  const real projection = parameters[2], factor = parameters[3];
+  const real projection = parameters[2], scale = parameters[3];
+  for (int64_t plane = 0; plane < count; plane++, x += n, gradOutput += n, gradInput += n) {
+    const real factor = weight ? scale * weight[plane] : scale;
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    gradInput[i] = (gradOutput[i] * factor - mean) - (x[i] - center) * projection;
+    for (int64_t i = 0; i < n; i++)
+      gradInput[i] = (gradOutput[i] * factor - mean) - (x[i] - center) * projection;
+  }
 }
 
-static void addGradients(int64_t n, const real *x, const real *gradOutput, real center, real scale,
-                         double *first, double *second)
+/* y = gradOutput weight, whose sums are those of gradientsOfPlanes. */
+static void weigh(int64_t n, const real *x, const real *gradOutput, const real *weight, real center,
+                  double *sums, real *y)
 {
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const double gradient = gradOutput[i];
-    first[i] += gradient;
-    second[i] += gradient * (((double)x[i] - (double)center) * (double)scale);
+  const int64_t left = n % RUNNING, whole = n - left;
+  Sums first = {{{0}}}, second = {{{0}}};
+  for (int64_t i = 0; i < whole; i += RUNNING) {
+#pragma GCC unroll 8
+    for (int l = 0; l < RUNNING; l += LANES)
+      store(y + i + l, load(gradOutput + i + l) * load(weight + i + l));
+#pragma GCC unroll 8
+    for (int p = 0; p < PARTS; p++)
+      addTerms(loadAll(y + i + p * WIDTH), minus(loadAll(x + i + p * WIDTH), center),
+               &first.part[p], &second.part[p]);
   }
+  for (int64_t i = whole; i < n; i++)
+    y[i] = gradOutput[i] * weight[i];
+#pragma GCC unroll 8
+  for (int p = 0; p < PARTS; p++)
+    if (left > p * WIDTH) {
+      const int64_t at = whole + p * WIDTH;
+      const Some lanes = firstOf(left - p * WIDTH);
+      addTerms(loadSome(y + at, lanes), minus(loadSome(x + at, lanes), center), &first.part[p],
+               &second.part[p]);
+    }
+  sums[0] = totalOf(&first);
+  sums[1] = totalOf(&second);
+}
+
+/* `count` is a constant where this is called. */
+INLINE void addRows(const int count, int64_t n, const RowGradients *rows, int64_t at, double *first,
+                    double *second)
+{
+  const real *x = rows->x + at * rows->step, *gradOutput = rows->gradOutput + at * rows->step;
+  double center[TOGETHER], scale[TOGETHER];
+#pragma GCC unroll 8
+  for (int r = 0; r < count; r++) {
+    center[r] = rows->centers[(at + r) * rows->apart];
+    scale[r] = rows->scales[(at + r) * rows->apart];
+  }
+  int64_t i = 0;
+  for (; i + WIDTH <= n; i += WIDTH) {
+    Doubles sum = *(Doubles *)(first + i), product = *(Doubles *)(second + i);
+#pragma GCC unroll 8
+    for (int r = 0; r < count; r++) {
+      const Doubles gradient = loadAll(gradOutput + r * rows->step + i);
+      sum += gradient;
+      product += gradient * (minus(loadAll(x + r * rows->step + i), center[r]) * scale[r]);
+    }
+    *(Doubles *)(first + i) = sum;
+    *(Doubles *)(second + i) = product;
+  }
+  for (; i < n; i++)
+    for (int r = 0; r < count; r++) {
+      const double gradient = gradOutput[r * rows->step + i];
+      first[i] += gradient;
+      second[i] += gradient * (((double)x[r * rows->step + i] - center[r]) * scale[r]);
+    }
+}
+
+static void addGradients(int64_t n, const RowGradients *rows, double *first, double *second)
+{
+  int64_t at = 0;
+  for (; at + TOGETHER <= rows->count; at += TOGETHER)
+    addRows(TOGETHER, n, rows, at, first, second);
+  for (; at < rows->count; at++)
+    addRows(1, n, rows, at, first, second);
 }
 
 const SimdChannels SIMD_TABLE(Channels, THNN_SIMD_LEVEL) = {
@@ -305,6 +313,8 @@ const SimdChannels SIMD_TABLE(Channels, THNN_SIMD_LEVEL) = {
     .normalise = {normalisePlane, normaliseRow, 3},
     .normaliseBackward = {normaliseBackwardPlane, normaliseBackwardRow, 4},
     .scale = {scalePlane, scaleRow, 1},
-    .differentiate = differentiate,
+    .gradientsOfEach = gradientsOfEach,
+    .differentiateEach = differentiateEach,
+    .weigh = weigh,
     .addGradients = addGradients,
 };

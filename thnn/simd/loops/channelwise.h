@@ -25,6 +25,13 @@ typedef struct ChannelMap {
   int count;
 } ChannelMap;
 
+/* `count` rows that begin `step` elements apart; the center and the scale of row r are centers[r *
+ * apart] and scales[r * apart]. */
+typedef struct RowGradients {
+  int64_t count, step, apart;
+  const real *x, *gradOutput, *centers, *scales;
+} RowGradients;
+
 typedef struct SimdChannels {
   /* distance d = x - center and d^2; y is not read */
   ChannelSum moments;
@@ -38,11 +45,19 @@ typedef struct SimdChannels {
   ChannelMap normaliseBackward;
   /* y * factor; factor; x is not read */
   ChannelMap scale;
-  /* gradOutput * factor - (x - center) * projection - mean; center, mean, projection, factor */
-  Map2 differentiate;
-  /* first += gradOutput, second += gradOutput * (x - center) * scale, element by element */
-  void (*addGradients)(int64_t n, const real *x, const real *gradOutput, real center, real scale,
-                       double *first, double *second);
+  /* the sums of `gradients` for each of `count` planes of n elements, which have one center */
+  void (*gradientsOfEach)(int64_t count, int64_t n, const real *x, const real *gradOutput,
+                          real center, double *sums);
+  /* gradOutput * scale * weight - (x - center) * projection - mean, in `count` planes with a weight
+   * each, or with 1 where that is NULL; center, mean, projection, scale */
+  void (*differentiateEach)(int64_t count, int64_t n, const real *x, const real *gradOutput,
+                            const real *parameters, const real *weight, real *gradInput);
+  /* y = gradOutput * weight; sums[0] = the sum of y, sums[1] = that of y * (x - center) */
+  void (*weigh)(int64_t n, const real *x, const real *gradOutput, const real *weight, real center,
+                double *sums, real *y);
+  /* first += gradOutput, second += gradOutput * (x - center) * scale, element by element and row
+   * after row */
+  void (*addGradients)(int64_t n, const RowGradients *rows, double *first, double *second);
 } SimdChannels;
 
 #endif

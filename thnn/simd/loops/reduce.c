@@ -3,20 +3,50 @@
 
 #include <stddef.h>
 
+#include "simd/vector/doubles.h"
 #include "simd/vector/runningSums.h"
+
+enum { PARTS = RUNNING_SUMS / WIDTH };
+
+/* What is left of a row after its last RUNNING_SUMS elements: masks of the lanes of each part. */
+typedef struct Rest {
+  int64_t whole, left;
+  Some lanes[PARTS];
+} Rest;
+
+INLINE Rest restOf(int64_t n)
+{
+  Rest rest = {.left = n % RUNNING_SUMS};
+  rest.whole = n - rest.left;
+#pragma GCC unroll 16
+  for (int p = 0; p < PARTS; p++)
+    rest.lanes[p] = firstOf(rest.left > p * WIDTH ? rest.left - p * WIDTH : 0);
+  return rest;
+}
+
+INLINE double sumOfRow(const Rest *rest, const real *x)
+{
+  double running[RUNNING_SUMS];
+  Doubles sums[PARTS] = {{0}};
+  for (int64_t i = 0; i < rest->whole; i += RUNNING_SUMS)
+#pragma GCC unroll 16
+    for (int p = 0; p < PARTS; p++)
+      sums[p] = plus(sums[p], loadAll(x + i + p * WIDTH));
+#pragma GCC unroll 16
+  for (int p = 0; p < PARTS; p++) {
+    if (rest->left >= (p + 1) * WIDTH)
+      sums[p] += loadAll(x + rest->whole + p * WIDTH);
+    else if (rest->left > p * WIDTH)
+      sums[p] += loadSome(x + rest->whole + p * WIDTH, rest->lanes[p]);
+    *(Doubles *)(running + p * WIDTH) = sums[p];
+  }
+  return addHalves(RUNNING_SUMS, running);
+}
 
 static double sum(int64_t n, const real *x)
 {
-  double running[RUNNING_SUMS];
-  clearSums(running);
-  int64_t i = 0;
-  for (; i + RUNNING_SUMS <= n; i += RUNNING_SUMS)
-#pragma omp simd
-    for (int l = 0; l < RUNNING_SUMS; l++)
-      running[l] += x[i + l];
-  for (int l = 0; i + l < n; l++)
-    running[l] += x[i + l];
-  return addHalves(RUNNING_SUMS, running);
+  const Rest rest = restOf(n);
+  return sumOfRow(&rest, x);
 }
 
 static double dot(int64_t n, const real *x, const real *y)
@@ -33,25 +63,69 @@ static double dot(int64_t n, const real *x, const real *y)
   return addHalves(RUNNING_SUMS, running);
 }
 
+/* As sum(), of rows of at most `most` elements, which is a power of two: the other running sums
+ * would be 0. `most` is a constant where this is called. */
+INLINE void sumOfShortRows(const int most, int64_t rows, int64_t n, const real *x, double divisor,
+                           real *sums)
+{
+  const int parts = most / WIDTH;
+  Some lanes[PARTS];
+  for (int p = 0; p < parts; p++)
+    lanes[p] = firstOf(n > p * WIDTH ? n - p * WIDTH : 0);
+  for (int64_t r = 0; r < rows; r++, x += n) {
+    double running[RUNNING_SUMS];
+#pragma GCC unroll 16
+    for (int p = 0; p < parts; p++)
+      *(Doubles *)(running + p * WIDTH) = (Doubles){0} + loadSome(x + p * WIDTH, lanes[p]);
+    sums[r] = (real)(addHalves(most, running) / divisor);
+  }
+}
+
+static void sumOfRows(int64_t rows, int64_t n, const real *x, double divisor, real *sums)
+{
+  if (n <= RUNNING_SUMS / 4) {
+    sumOfShortRows(RUNNING_SUMS / 4, rows, n, x, divisor, sums);
+  } else if (n <= RUNNING_SUMS / 2) {
+    sumOfShortRows(RUNNING_SUMS / 2, rows, n, x, divisor, sums);
+  } else {
+    const Rest rest = restOf(n);
+    for (int64_t r = 0; r < rows; r++)
+      sums[r] = (real)(sumOfRow(&rest, x + r * n) / divisor);
+  }
+}
+
+/* Adds `rows` rows, a constant where this is called, to running sums. */
+INLINE void addRows(const int rows, int64_t n, int64_t apart, const real *x, double *running)
+{
+  int64_t i = 0;
+  for (; i + WIDTH <= n; i += WIDTH) {
+    Doubles sum = *(Doubles *)(running + i);
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; r++)
+      sum = plus(sum, loadAll(x + r * apart + i));
+    *(Doubles *)(running + i) = sum;
+  }
+  for (; i < n; i++)
+    for (int r = 0; r < rows; r++)
+      running[i] += x[r * apart + i];
+}
+
 static void sumOfColumns(int64_t n, int64_t count, int64_t apart, const real *x, double divisor,
                          real *sum)
 {
-  double running[RUNNING_SUMS];
-  for (int64_t i = 0; i < n; i += RUNNING_SUMS) {
-    const int64_t left = n - i;
-    clearSums(running);
-    if (left >= RUNNING_SUMS)
-      for (int64_t r = 0; r < count; r++)
-#pragma omp simd
-        for (int l = 0; l < RUNNING_SUMS; l++)
-          running[l] += x[r * apart + i + l];
-    else
-      for (int64_t r = 0; r < count; r++)
-#pragma omp simd
-        for (int l = 0; l < (int)left; l++)
-          running[l] += x[r * apart + i + l];
-    for (int l = 0; l < RUNNING_SUMS && l < left; l++)
-      sum[i + l] = (real)(running[l] / divisor);
+  enum { COLUMNS = 512, TOGETHER = 4 }; /* whose sums stay in the first-level cache; rows */
+  double running[COLUMNS];
+  for (int64_t begin = 0; begin < n; begin += COLUMNS) {
+    const int64_t columns = n - begin < COLUMNS ? n - begin : COLUMNS;
+    for (int64_t i = 0; i < columns; i++)
+      running[i] = 0;
+    int64_t r = 0;
+    for (; r + TOGETHER <= count; r += TOGETHER)
+      addRows(TOGETHER, columns, apart, x + r * apart + begin, running);
+    for (; r < count; r++)
+      addRows(1, columns, apart, x + r * apart + begin, running);
+    for (int64_t i = 0; i < columns; i++)
+      sum[begin + i] = (real)(running[i] / divisor);
   }
 }
 
@@ -133,6 +207,7 @@ static int64_t least(int64_t n, const real *x)
 
 const SimdReduce SIMD_TABLE(Reduce, THNN_SIMD_LEVEL) = {
     .sum = sum,
+    .sumOfRows = sumOfRows,
     .dot = dot,
     .sumOfColumns = sumOfColumns,
     .greatest = greatest,

@@ -12,6 +12,8 @@ typedef void (*ExtremeOfColumns)(int64_t n, int64_t count, int64_t apart, const 
 typedef struct SimdReduce {
   /* sum of x */
   double (*sum)(int64_t n, const real *x);
+  /* The sum of each row of n elements over `divisor`; rows are one after the other */
+  void (*sumOfRows)(int64_t rows, int64_t n, const real *x, double divisor, real *sums);
   /* sum of x * y */
   double (*dot)(int64_t n, const real *x, const real *y);
   /* The sum of each of n columns over `divisor`. Columns have `count` elements, `apart` from each
