@@ -1,5 +1,7 @@
 #include "generic/padding/padding.h"
 
+#include "work/sizes.h"
+
 /* The columns of an output row: those inside show the input row itself; `others` has, from left to
  * right, the input column that each of the remaining ones shows, -1 for the constant. */
 typedef struct PaddedColumns {
@@ -33,23 +35,29 @@ static PaddedColumns setColumns(const THNNPadding *p, int64_t *others)
   return columns;
 }
 
-/* output = one row of the input, padded. */
-static void padRow(const PaddedColumns *columns, const real *input, real value, real *output)
+/* What an output row shows of the input row beside what lies inside. */
+static void padEnds(const PaddedColumns *columns, const real *input, real *output)
 {
   const THNNRange inside = columns->inside;
   const int64_t *right = columns->others + inside.begin, after = columns->width - inside.end;
-  if (inside.end > inside.begin)
-    THNN_(simd).pointwise.copy(inside.end - inside.begin, input + columns->first,
-                               output + inside.begin);
-  if (columns->isConstant) {
-    THNN_(simd).pointwise.fill(inside.begin, value, output);
-    THNN_(simd).pointwise.fill(after, value, output + inside.end);
-    return;
-  }
   for (int64_t x = 0; x < inside.begin; x++)
     output[x] = input[columns->others[x]];
   for (int64_t x = 0; x < after; x++)
     output[inside.end + x] = input[right[x]];
+}
+
+/* output = `count` neighbouring rows of the input, of `width` columns, padded. */
+static void padNeighbours(const PaddedColumns *columns, int64_t count, int64_t width,
+                          const real *input, real value, real *output)
+{
+  const THNNRange inside = columns->inside;
+  const RowPadding rows = {count,        inside.end - inside.begin,   width,
+                           inside.begin, columns->width - inside.end, value};
+  THNN_(simd).pointwise.padRows(&rows, input + columns->first, output);
+  if (columns->isConstant)
+    return;
+  for (int64_t i = 0; i < count; i++)
+    padEnds(columns, input + i * width, output + i * columns->width);
 }
 
 /* input = the transpose of padRow applied to output; the input row has `width` columns. */
@@ -74,29 +82,49 @@ static void foldRow(const PaddedColumns *columns, const real *output, int64_t wi
  * than streaming stores save. */
 enum { SHORTEST_STREAMED = 256 };
 
-/* Pads `count` rows that begin with `row` into contiguous rows of the output. If `tile` is not
- * NULL, results are written with streaming stores, a few cache lines at a time, so that reading and
- * writing alternate quickly. */
+/* Pads `count` rows that begin with `row` into contiguous rows of the output, those that show
+ * neighbouring input rows together. */
 static void padRows(const THNNPaddingCall *call, const PaddedColumns *columns, const real *input,
-                    THNNRow row, int64_t count, real *tile, real *output)
+                    THNNRow row, int64_t count, real *output)
+{
+  const THNNPadding *p = &call->padding;
+  const THNNRange inside = THNN_paddedInside(p, 1);
+  for (int64_t i = 0, together; i < count; i += together) {
+    const int64_t z = THNN_paddedIndex(p, 0, row.z), y = THNN_paddedIndex(p, 1, row.y);
+    const bool isInside = row.y >= inside.begin && row.y < inside.end;
+    together = isInside ? minimum(inside.end - row.y, count - i) : 1;
+    real *to = output + i * p->output[2];
+    if (z < 0 || y < 0)
+      THNN_(simd).pointwise.fill(together * p->output[2], call->value, to);
+    else
+      padNeighbours(columns, together, p->input[2],
+                    input + ((row.plane * p->input[0] + z) * p->input[1] + y) * p->input[2],
+                    call->value, to);
+    row.y += together - 1;
+    THNN_nextRow(&row);
+  }
+}
+
+/* As padRows, with streaming stores, a few cache lines at a time, so that reading and writing
+ * alternate quickly. */
+static void streamRows(const THNNPaddingCall *call, const PaddedColumns *columns, const real *input,
+                       THNNRow row, int64_t count, real *tile, real *output)
 {
   const THNNPadding *p = &call->padding;
   const int64_t width = p->output[2], piece = 512 / (int64_t)sizeof(real);
   int64_t waiting = 0; /* elements in the tile */
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
     const int64_t z = THNN_paddedIndex(p, 0, row.z), y = THNN_paddedIndex(p, 1, row.y);
-    real *to = tile ? tile + waiting : output + i * width;
     if (z < 0 || y < 0) {
-      THNN_(simd).pointwise.fill(width, call->value, to);
+      THNN_(simd).pointwise.fill(width, call->value, tile + waiting);
     } else {
       const real *from = input + ((row.plane * p->input[0] + z) * p->input[1] + y) * p->input[2];
-      if (tile)
-        THNN_fetchNextPage(from, p->input[2] * (int64_t)sizeof(real));
-      padRow(columns, from, call->value, to);
+      THNN_fetchNextPage(from, p->input[2] * (int64_t)sizeof(real));
+      padNeighbours(columns, 1, p->input[2], from, call->value, tile + waiting);
     }
     waiting += width;
     const bool last = i == count - 1;
-    if (!tile || (waiting < piece && !last))
+    if (waiting < piece && !last)
       continue;
     const int64_t rest = last ? 0 : THNN_elementsPastCacheLine(output + waiting, sizeof(real));
     THNN_(simd).pointwise.stream(waiting - rest, tile, output);
@@ -104,8 +132,7 @@ static void padRows(const THNNPaddingCall *call, const PaddedColumns *columns, c
     THNN_(simd).pointwise.copy(rest, tile + waiting - rest, tile);
     waiting = rest;
   }
-  if (tile)
-    THNN_(simd).pointwise.streamEnd();
+  THNN_(simd).pointwise.streamEnd();
 }
 
 /* Bytes of a thread's tile: a row and the elements that may wait before it, in whole pages. On Zen
@@ -141,11 +168,15 @@ void THNN_(padding_updateOutput)(const THNNPaddingCall *call, THTensor *input, T
   const PaddedColumns columns = setColumns(p, others->data);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks.count; block++) {
-    const int64_t first = block * blocks.length;
-    char *mine = stream ? THNN_nextPage(tiles->data) + (size_t)THNN_threadIndex() * tile : NULL;
-    padRows(call, &columns, in->data, THNN_rowAt(first, p->output[0], p->output[1]),
-            THNN_blockLength(&blocks, block), (real *)mine,
-            (real *)out->data + first * p->output[2]);
+    const int64_t first = block * blocks.length, count = THNN_blockLength(&blocks, block);
+    const THNNRow row = THNN_rowAt(first, p->output[0], p->output[1]);
+    real *to = (real *)out->data + first * p->output[2];
+    if (stream) {
+      char *mine = THNN_nextPage(tiles->data) + (size_t)THNN_threadIndex() * tile;
+      streamRows(call, &columns, in->data, row, count, (real *)mine, to);
+    } else {
+      padRows(call, &columns, in->data, row, count, to);
+    }
   }
   THNN_planRelease(&plan);
 }
