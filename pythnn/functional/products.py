@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from .. import thnn
 from .._products import multiply, product
 from .._tensor import array_module
-from ._arrays import Array, Real, Unfit, check_shape, dense
+from ._arrays import Array, Real, Unfit, check_shape, dense, new, shaped
 from ._axes import Axes, Shape, axes_of, empty, sizes_of
 from ._front import function
 
@@ -241,8 +242,46 @@ def sum(x: Real, axis: Axes | None = None, keepdims: bool = False) -> Array:  # 
     array([3., 7.])
     """
     axes = _summed(x, axis)
-    found: Array = array_module(x).asarray(x.sum(axes, keepdims=keepdims))
-    return found
+    narrow, wide = _without(x.shape, axes)
+    shape = wide if keepdims else narrow
+    if not x.size or axes == ():
+        found: Array = array_module(x).asarray(x.sum(axes, keepdims=keepdims))
+        return found
+    for before, count, after in _runs(x.shape, axes):
+        total = new((before, after), x)
+        whole = x.reshape(before, count, after)
+        thnn.Reduction_updateOutput(None, whole, total, None, 2, False, 0)
+        x = shaped(total, (before, after))
+    return shaped(x, shape)
+
+
+_PARTS, _LONG = 64, 1 << 14
+"""Partial sums, at most, of a sum of so many elements: threads share these."""
+
+
+@functools.lru_cache(maxsize=256)
+def _runs(sizes: tuple[int, ...], axes: tuple[int, ...] | None) -> tuple[tuple[int, int, int], ...]:
+    """The sums that make up one over several axes: axes side by side at a time, from the last.
+
+    Each as the number of results before, of elements of a result, and of results after.
+    """
+    if axes is None or len(axes) == len(sizes):
+        count = math.prod(sizes)
+        parts = math.gcd(count, _PARTS) if count >= _LONG else 1
+        return ((parts, count // parts, 1), (1, parts, 1))[: 2 if parts > 1 else 1]
+    runs, end = [], len(sizes)
+    after = 1
+    while end > 0:
+        begin = end
+        while begin > 0 and ((begin - 1 in axes) is (end - 1 in axes)):
+            begin -= 1
+        count = math.prod(sizes[begin:end])
+        if end - 1 in axes:
+            runs.append((math.prod(sizes[:begin]), count, after))
+        else:
+            after *= count
+        end = begin
+    return tuple(run for run in runs if run[1] > 1) or (runs[0],)
 
 
 @function(takes_empty=True)

@@ -5,8 +5,11 @@
  * greatest element, and as the least. */
 #include "generic/pooling/checks.h"
 #include "generic/template.h"
+#include "work/sizes.h"
 
 #include <stdio.h>
+
+enum { LEAST_COLUMNS = 256 }; /* of a piece: short pieces of long rows are slow to read */
 
 #ifdef THNN_ONCE
 THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
@@ -52,13 +55,13 @@ typedef struct Reduced {
 static void reduceRows(const Reduced *call, int64_t begin, int64_t end)
 {
   const int64_t n = call->shape.planes;
+  if (call->mode <= THNN_REDUCTION_MEAN) {
+    const double divisor = call->mode == THNN_REDUCTION_MEAN ? (double)n : 1;
+    THNN_(simd).reduce.sumOfRows(end - begin, n, call->x + begin * n, divisor, call->y + begin);
+    return;
+  }
   for (int64_t i = begin; i < end; i++) {
     const real *row = call->x + i * n;
-    if (call->mode <= THNN_REDUCTION_MEAN) {
-      const double sum = THNN_(simd).reduce.sum(n, row);
-      call->y[i] = (real)(call->mode == THNN_REDUCTION_MEAN ? sum / (double)n : sum);
-      continue;
-    }
     const int64_t found = call->mode == THNN_REDUCTION_GREATEST
                               ? THNN_(simd).reduce.greatest(n, row)
                               : THNN_(simd).reduce.least(n, row);
@@ -115,7 +118,9 @@ void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *
   const int64_t positions = call.shape.positions;
   const bool rows = positions == 1;
   /* A block is a piece of all results if these come from rows, otherwise of a sample's. */
-  const THNNBlocks blocks = THNN_rowBlocks(rows ? batch : positions, count);
+  THNNBlocks blocks = THNN_rowBlocks(rows ? batch : positions, count);
+  if (!rows && blocks.length < LEAST_COLUMNS)
+    blocks = (THNNBlocks){divideUp(positions, LEAST_COLUMNS), LEAST_COLUMNS, positions};
   const int64_t pieces = rows ? blocks.count : batch * blocks.count;
   const int threads =
       THNN_threads(state, pieces, (double)batch * (double)count * (double)positions);
