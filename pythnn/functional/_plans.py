@@ -39,7 +39,10 @@ def _setting(value: Any) -> Any:
     if kind is float:
         return kind, value or str(value)  # zeros differ in their sign
     if kind is tuple or kind is list:
-        return kind, tuple([_setting(entry) for entry in value])
+        for entry in value:
+            if type(entry) is not int:
+                return kind, tuple([_setting(entry) for entry in value])
+        return kind, *value  # in half the time
     raise TypeError(kind)
 
 

@@ -232,10 +232,12 @@ def one_hot(indices: Indices, classes: int, *, dtype: Any = np.float64) -> Array
         real = None
     if real not in REALS:
         raise Unfit("dtype", "float32 or float64", repr(dtype))
-    if on_host(indices):
+    if not on_host(indices):
+        rows: Array = indices[..., None] == array_module(indices).arange(count)
+        return rows.astype(real)
+    if indices.size and (indices.min() < 0 or indices.max() >= count):
         wrong = (indices < 0) | (indices >= count)
-        if wrong.any():
-            raise Unfit("indices", f"indices from 0 to {count - 1}", f"{indices[wrong][0]}")
-    rows = indices[..., None] == array_module(indices).arange(count)
-    found: Array = rows.astype(real)
+        raise Unfit("indices", f"indices from 0 to {count - 1}", f"{indices[wrong][0]}")
+    found = np.zeros((*indices.shape, count), real)
+    found.reshape(-1)[np.arange(0, found.size, max(count, 1)) + indices.reshape(-1)] = 1
     return found

@@ -23,6 +23,8 @@ static uint64_t systemSeed(void)
 {
   uint64_t seed = 0;
   FILE *source = fopen("/dev/urandom", "rb");
+  if (source)
+    setvbuf(source, NULL, _IONBF, 0); /* a buffer would be filled with 4 KB of random numbers */
   bool read = source && fread(&seed, sizeof seed, 1, source) == 1;
   if (source)
     fclose(source);
