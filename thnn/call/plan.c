@@ -345,6 +345,19 @@ static size_t planCopies(THNNPlan *plan)
   return total;
 }
 
+void THNN_planAbandon(THNNPlan *plan)
+{
+  for (int i = 0; i < plan->count; i++) {
+    THNNBuffer *buffer = &plan->buffers[i];
+    if (buffer->role == THNN_ROLE_KEPT && buffer->data)
+      plan->memory->release(plan->context, buffer->data);
+    buffer->data = NULL;
+  }
+  if (plan->block)
+    plan->memory->release(plan->context, plan->block);
+  plan->block = NULL;
+}
+
 /* Allocates the plan's block and what is kept, or raises and holds nothing. */
 static void allocate(THNNPlan *plan, size_t bytes)
 {
@@ -363,22 +376,16 @@ static void allocate(THNNPlan *plan, size_t bytes)
   }
   if (!failed)
     return;
-  while (buffer-- > plan->buffers)
-    if (buffer->role == THNN_ROLE_KEPT && buffer->data)
-      plan->memory->release(plan->context, buffer->data);
-  if (plan->block)
-    plan->memory->release(plan->context, plan->block);
-  plan->block = NULL;
+  THNN_planAbandon(plan);
   THMemoryError("%s: not enough memory: it needs %zu bytes beside its arguments", plan->function,
                 bytes);
 }
 
-void THNN_planAcquire(THNNPlan *plan)
+void THNN_planReserve(THNNPlan *plan)
 {
   checkOutputs(plan);
   reserveOutputs(plan);
   allocate(plan, planCopies(plan));
-  resizeOutputs(plan);
   char *next = plan->block;
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];
@@ -386,9 +393,23 @@ void THNN_planAcquire(THNNPlan *plan)
       continue;
     buffer->data = next;
     next += alignedBytes(plan, buffer);
+  }
+}
+
+void THNN_planBegin(THNNPlan *plan)
+{
+  resizeOutputs(plan);
+  for (int i = 0; i < plan->count; i++) {
+    const THNNBuffer *buffer = &plan->buffers[i];
     if (buffer->copied && buffer->role != THNN_ROLE_OUT)
       plan->memory->gather(plan->context, &buffer->view, elementSize(plan, buffer), buffer->data);
   }
+}
+
+void THNN_planAcquire(THNNPlan *plan)
+{
+  THNN_planReserve(plan);
+  THNN_planBegin(plan);
 }
 
 static void releaseCopies(THNNPlan *plan)

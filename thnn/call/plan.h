@@ -17,6 +17,10 @@
  * becomes a view of another argument does so at the release, since a third argument may share its
  * old memory.
  *
+ * A function whose outputs need no more memory can check what its tensors hold in scratch: after
+ * THNN_planReserve it has the scratch, and nothing has changed yet; then it calls THNN_planBegin,
+ * which cannot fail, or THNN_planAbandon and raises.
+ *
  * A tensor is worked on in place when it is contiguous. Otherwise `data` is a dense copy: gathered
  * for inputs, scattered back at release for outputs. An output that shares memory with another
  * argument gets such a copy too, so aliased arguments give the result of separate ones. */
@@ -187,6 +191,13 @@ static inline void THNN_planTransposed(THNNBuffer *buffer)
 
 /* Resizes the outputs, takes the memory and gathers what has to be copied. */
 THNN_PRIVATE void THNN_planAcquire(THNNPlan *plan);
+
+/* The steps of THNN_planAcquire: takes all memory, or raises; resizes and gathers. */
+void THNN_planReserve(THNNPlan *plan);
+void THNN_planBegin(THNNPlan *plan);
+
+/* Instead of THNN_planBegin: frees the memory, what would have been kept included. */
+void THNN_planAbandon(THNNPlan *plan);
 
 /* Scatters copied outputs back and frees the memory. */
 THNN_PRIVATE void THNN_planRelease(THNNPlan *plan);

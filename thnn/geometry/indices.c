@@ -316,7 +316,7 @@ void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run
     return;
   }
   const THNNIndexWindows windows = windowsOf(pooled, run, room);
-  pooled->elementsOf(&windows, run->index[0], run->index[1], room->nearElement);
+  pooled->decode(&windows, run->index[0], run->index[1], room->nearElement);
 }
 
 /* ---- Checking -------------------------------------------------------------------------------- */
@@ -344,12 +344,17 @@ static const int64_t *readValues(const Values *values, int64_t first, int64_t co
   return room;
 }
 
+/* Checks a run, and decodes it to elements[run->at] and the following ones, unless `elements` is
+ * NULL. */
 static int64_t checkRun(const THNNPooledIndices *pooled, const THNNIndexRun *run,
-                        THNNIndexRoom *room)
+                        THNNIndexRoom *room, uint32_t *elements)
 {
-  if (pooled->areInside) {
-    const THNNIndexWindows windows = windowsOf(pooled, run, room);
-    if (pooled->areInside(&windows, run->index[0], run->index[1]))
+  if (pooled->decode) {
+    THNNIndexWindows windows = windowsOf(pooled, run, room);
+    if (elements)
+      windows.firstStart += (uint32_t)(run->plane * pooled->elements);
+    if (pooled->decode(&windows, run->index[0], run->index[1],
+                       elements ? elements + run->at : room->nearElement))
       return run->count;
   }
   return findBad(pooled, run);
@@ -363,7 +368,7 @@ typedef struct CheckRoom {
 
 /* The number of the first bad index of some slices, or INT64_MAX. */
 static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values, THNNRange slices,
-                           CheckRoom *own)
+                           CheckRoom *own, uint32_t *elements)
 {
   int64_t (*copies)[THNN_DECODED] = own->copies;
   THNN_clearRoom(&own->room);
@@ -372,34 +377,36 @@ static int64_t checkSlices(const THNNPooledIndices *pooled, const Values *values
     run.index[0] = readValues(values, run.at, run.count, copies[0]);
     if (pooled->halves)
       run.index[1] = readValues(values, THNN_pooledElements(pooled) + run.at, run.count, copies[1]);
-    const int64_t bad = checkRun(pooled, &run, &own->room);
+    const int64_t bad = checkRun(pooled, &run, &own->room, elements);
     if (bad < run.count)
       return run.at + bad;
   }
   return INT64_MAX;
 }
 
-/* The number of the first bad index, or INT64_MAX. Planes with few indices are not divided. */
-static int64_t checkAll(const THNNPooledIndices *pooled, const Values *values)
+/* Planes with few indices are not divided among threads. */
+static int64_t slicesTogether(const THNNPooledIndices *pooled)
 {
   const int64_t plane = pooled->slices * pooled->rows * pooled->length;
-  const int64_t together = plane <= THNN_DECODED ? pooled->slices : 1;
+  return plane <= THNN_DECODED ? pooled->slices : 1;
+}
+
+/* The number of the first bad index, or INT64_MAX. There is a room for each thread; the elements are
+ * kept, unless NULL. */
+static int64_t findFirstBad(const THNNIndexCheck *check, const Values *values, CheckRoom *rooms,
+                            uint32_t *elements)
+{
+  const THNNPooledIndices *pooled = check->pooled;
+  const int64_t together = slicesTogether(pooled);
   const int64_t pieces = pooled->planes * pooled->slices / together;
-  const int threads = THNN_threads(pooled->state, pieces, 2 * (double)THNN_pooledElements(pooled));
   int64_t first = INT64_MAX;
-  THNNPlan plan;
-  THNN_planStart(&plan, pooled->function, pooled->state);
-  const THNNBuffer *scratch = THNN_planScratch(&plan, (size_t)threads * sizeof(CheckRoom));
-  THNN_planAcquire(&plan);
-  CheckRoom *rooms = scratch->data;
-#pragma omp parallel for num_threads(threads) schedule(static) reduction(min : first)
-  for (int share = 0; share < threads; share++) {
-    THNNRange slices = THNN_shareOf(pieces, share, threads);
+#pragma omp parallel for num_threads(check->threads) schedule(static) reduction(min : first)
+  for (int share = 0; share < check->threads; share++) {
+    THNNRange slices = THNN_shareOf(pieces, share, check->threads);
     slices.begin *= together;
     slices.end *= together;
-    first = minimum(first, checkSlices(pooled, values, slices, &rooms[share]));
+    first = minimum(first, checkSlices(pooled, values, slices, &rooms[share], elements));
   }
-  THNN_planRelease(&plan);
   return first;
 }
 
@@ -418,19 +425,74 @@ static void reject(const THNNPooledIndices *pooled, const Values *values, int64_
   THNN_reject(pooled->function, "indices", position, pooled->expected, found);
 }
 
-bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices, int position)
+static bool checkPlain(const THNNPooledIndices *pooled, THLongTensor *indices, int position)
 {
   const Values values = valuesOf(indices);
+  const int64_t count = THNN_pooledElements(pooled), first = pooled->optional ? 0 : 1;
+  if (values.dense && THNN_areAllWithin(pooled->state, count, values.data, 1, pooled->elements))
+    return false;
+  THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position), count, first,
+                    pooled->elements, "elements of an input plane");
+  return pooled->optional;
+}
+
+/* Whether the numbers of the elements are kept: as many as fit a second-level cache of 2 MB, so
+ * that reading them again costs less than reading and decoding indices twice as long. */
+static bool keepsElements(const THNNPooledIndices *pooled)
+{
+  enum { MOST_KEPT = 1 << 19 };
+  return pooled->near && THNN_pooledElements(pooled) <= MOST_KEPT &&
+         (double)pooled->planes * (double)pooled->elements <= INT32_MAX;
+}
+
+/* Checks the indices, with scratch from `plan`, which is acquired, or reserved if elements are kept,
+ * and which is given up before an error. */
+static void checkIn(THNNPlan *plan, const THNNIndexCheck *check)
+{
+  const Values values = valuesOf(check->indices);
+  uint32_t *elements = check->elements ? check->elements->data : NULL;
+  const int64_t bad = findFirstBad(check, &values, check->rooms->data, elements);
+  if (bad == INT64_MAX)
+    return;
+  THNN_planAbandon(plan);
+  reject(check->pooled, &values, bad, check->position);
+}
+
+THNNIndexCheck THNN_planIndexCheck(THNNPlan *plan, const THNNPooledIndices *pooled,
+                                   THLongTensor *indices, int position, bool keep)
+{
+  THNNIndexCheck check = {.pooled = pooled, .indices = indices, .position = position};
   if (!pooled->element) {
-    const int64_t count = THNN_pooledElements(pooled), first = pooled->optional ? 0 : 1;
-    if (values.dense && THNN_areAllWithin(pooled->state, count, values.data, 1, pooled->elements))
-      return false;
-    THNN_checkIndices(pooled->state, THNN_INDICES(pooled->function, indices, position), count,
-                      first, pooled->elements, "elements of an input plane");
-    return pooled->optional;
+    check.mayMiss = checkPlain(pooled, indices, position);
+    return check;
   }
-  const int64_t bad = checkAll(pooled, &values);
-  if (bad < INT64_MAX)
-    reject(pooled, &values, bad, position);
-  return !pooled->near;
+  const int64_t count = THNN_pooledElements(pooled);
+  const int64_t pieces = pooled->planes * pooled->slices / slicesTogether(pooled);
+  check.mayMiss = !pooled->near;
+  check.threads = THNN_threads(pooled->state, pieces, 2 * (double)count);
+  const size_t bytes = (size_t)check.threads * sizeof(CheckRoom);
+  if (keep && keepsElements(pooled)) {
+    check.rooms = THNN_planScratch(plan, bytes);
+    check.elements = THNN_planScratch(plan, (size_t)count * sizeof(uint32_t));
+    return check;
+  }
+  THNNPlan own;
+  THNN_planStart(&own, pooled->function, pooled->state);
+  check.rooms = THNN_planScratch(&own, bytes);
+  THNN_planAcquire(&own);
+  checkIn(&own, &check);
+  THNN_planRelease(&own);
+  check.rooms = NULL;
+  return check;
+}
+
+void THNN_acquireChecked(THNNPlan *plan, const THNNIndexCheck *check)
+{
+  if (!check->elements) {
+    THNN_planAcquire(plan);
+    return;
+  }
+  THNN_planReserve(plan);
+  checkIn(plan, check);
+  THNN_planBegin(plan);
 }

@@ -1,6 +1,6 @@
 /* Index tensors of pooling modules: which element of an input plane each element of the output came
- * from. They are checked before anything is changed, and decoded piece by piece as they are
- * used. */
+ * from. They are checked before anything is changed, and decoded piece by piece as they are used,
+ * or, if there are few of them, as they are checked. */
 #ifndef THNN_GEOMETRY_INDICES_H
 #define THNN_GEOMETRY_INDICES_H
 
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <TH/TH.h>
+#include "call/plan.h"
 #include "geometry/convolution.h"
 #include "work/threads.h"
 #include "simd/loops/indexWindows.h"
@@ -68,12 +69,11 @@ struct THNNPooledIndices {
    * `second` is the value in the tensor's second half. */
   int64_t (*element)(const THNNPooledIndices *pooled, const int64_t *position, int64_t index,
                      int64_t second);
-  /* Check and decode many indices. If areInside returns false, `element` decides about each index.
-   * If the indices are `near`, each names an element, whose number has 32 bits. */
+  /* Decodes many indices. If it returns false, `element` decides about each index. If the indices
+   * are `near`, each names an element, whose number has 32 bits. */
   THNNIndexWindow (*window)(const THNNPooledIndices *pooled, int dimension, int64_t position);
-  bool (*areInside)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
-  void (*elementsOf)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second,
-                     uint32_t *element);
+  bool (*decode)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second,
+                 uint32_t *element);
   int64_t step[3]; /* from a tap to the next, in elements */
   bool near;
   bool halves;          /* the tensor has two values for each element of the output */
@@ -114,10 +114,26 @@ void THNN_clearRoom(THNNIndexRoom *room);
 void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                         THNNIndexRoom *room);
 
-/* Rejects an index tensor with a value that is not an index. The tensor has at least as many
- * elements as the output, or, with halves, twice as many; they are used in order. Returns whether
- * some may name no element. */
-bool THNN_checkPooledIndices(const THNNPooledIndices *pooled, THLongTensor *indices, int position);
+/* The check of an index tensor, which has at least as many elements as the output, or, with halves,
+ * twice as many; they are used in order. */
+typedef struct THNNIndexCheck {
+  const THNNPooledIndices *pooled;
+  THLongTensor *indices;
+  int position, threads;
+  bool mayMiss;         /* some indices may name no element */
+  THNNBuffer *elements; /* or NULL: after acquire, the numbers of the elements that are named, over
+                          * all planes and from 0 */
+  THNNBuffer *rooms;
+} THNNIndexCheck;
+
+/* Checks an index tensor; rejects it if it has a value that is not an index. If `keep`, and indices
+ * are near and not too many, only declares the check in a plan, and where it keeps the elements: no
+ * output of the plan may have to be resized then. */
+THNNIndexCheck THNN_planIndexCheck(THNNPlan *plan, const THNNPooledIndices *pooled,
+                                   THLongTensor *indices, int position, bool keep);
+
+/* Acquires the plan, after a check that has only been declared. */
+void THNN_acquireChecked(THNNPlan *plan, const THNNIndexCheck *check);
 
 /* The number of elements of the output. */
 int64_t THNN_pooledElements(const THNNPooledIndices *pooled);

@@ -7,8 +7,7 @@ void THNN_(indices_describeTaps)(THNNPooledIndices *pooled, const THNNConvolutio
 {
   pooled->element = THNN_elementOfTaps;
   pooled->window = THNN_tapWindow;
-  pooled->areInside = THNN_(simd).indices.areTaps;
-  pooled->elementsOf = THNN_(simd).indices.elementsOfTaps;
+  pooled->decode = THNN_(simd).indices.decodeTaps;
   pooled->near = !pooled->optional && THNN_tapsAreNear(g);
   int64_t step = 1;
   for (int d = 2; d >= 0; d--) {
@@ -285,20 +284,58 @@ static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t
   }
 }
 
+/* Moves values to, or from, the elements that were kept when the indices were checked. With
+ * `cleared`, large = 0 at first. */
+static void moveKept(const THNNPooledIndices *pooled, Move move, const uint32_t *element,
+                     bool cleared, real *small, real *large, int threads)
+{
+  const int64_t count = planeIndices(pooled);
+  const int64_t together = THNN_rowBlocks(pooled->planes, pooled->elements).length;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int share = 0; share < threads; share++) {
+    const THNNRange all = THNN_shareOf(pooled->planes, share, threads);
+    for (int64_t first = all.begin; first < all.end; first += together) {
+      const int64_t planes = minimum(all.end - first, together);
+      if (cleared)
+        THNN_(simd).pointwise.fill(planes * pooled->elements, 0, large + first * pooled->elements);
+      move.near(planes * count, element + first * count, small + first * count, large);
+    }
+  }
+}
+
+static bool hasSizes(const THTensor *tensor, int nDimension, const int64_t *size)
+{
+  return tensor->nDimension == nDimension && sameNumbers(nDimension, tensor->size, size);
+}
+
+/* Moves values to the elements that indices name: by `all` if each names one, else by `some`. The
+ * plan has these values and the result, which may have to be resized unless `sized`. */
+static void moveToElements(const THNNPooledIndices *pooled, THNNPlan *plan, Move all, Move some,
+                           THIndexTensor *indices, int position, const THNNBuffer *from,
+                           const THNNBuffer *to, bool sized)
+{
+  const THNNIndexCheck check =
+      THNN_planIndexCheck(plan, pooled, indices, position, sized && tileBytes(pooled) == 0);
+  const THNNBuffer *index = THNN_planIn(plan, indices, position);
+  const Sharing sharing = planSharing(plan, pooled, true);
+  THNN_acquireChecked(plan, &check);
+  if (check.elements)
+    moveKept(pooled, all, check.elements->data, true, from->data, to->data, sharing.threads);
+  else
+    movePlanes(pooled, check.mayMiss ? some : all, index->data, from->data, to->data, &sharing);
+  THNN_planRelease(plan);
+}
+
 void THNN_(indices_updateGradInput)(const THNNPooledIndices *pooled, THTensor *input,
                                     THTensor *gradOutput, THTensor *gradInput,
                                     THIndexTensor *indices, int indicesPosition)
 {
   THNNPlan plan;
   THNN_planStart(&plan, pooled->function, pooled->state);
-  const bool mayMiss = THNN_checkPooledIndices(pooled, indices, indicesPosition);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const THNNBuffer *index = THNN_planIn(&plan, indices, indicesPosition);
-  const Sharing sharing = planSharing(&plan, pooled, true);
-  THNN_planAcquire(&plan);
-  movePlanes(pooled, mayMiss ? addSome : addAll, index->data, from->data, to->data, &sharing);
-  THNN_planRelease(&plan);
+  moveToElements(pooled, &plan, addAll, addSome, indices, indicesPosition, from, to,
+                 hasSizes(gradInput, input->nDimension, input->size));
 }
 
 void THNN_(indices_unpoolOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
@@ -306,14 +343,25 @@ void THNN_(indices_unpoolOutput)(const THNNPooledIndices *pooled, THTensor *inpu
 {
   THNNPlan plan;
   THNN_planStart(&plan, pooled->function, pooled->state);
-  THNN_checkPooledIndices(pooled, indices, 4);
   const THNNBuffer *from = THNN_planIn(&plan, input, 2);
   const THNNBuffer *to = THNN_planOut(&plan, output, 3, nDimension, size);
-  const THNNBuffer *index = THNN_planIn(&plan, indices, 4);
-  const Sharing sharing = planSharing(&plan, pooled, true);
-  THNN_planAcquire(&plan);
-  movePlanes(pooled, set, index->data, from->data, to->data, &sharing);
-  THNN_planRelease(&plan);
+  moveToElements(pooled, &plan, set, set, indices, 4, from, to, hasSizes(output, nDimension, size));
+}
+
+/* Gets the values of planes, prefetching if these do not fit the caches. */
+static void getPlanes(const THNNPooledIndices *pooled, const int64_t *indices, real *small,
+                      real *large, const Sharing *sharing)
+{
+  const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
+                            (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
+#pragma omp parallel for num_threads(sharing->threads) schedule(static)
+  for (int share = 0; share < sharing->threads; share++) {
+    Walk walk = startWalk(pooled, get, indices, small, areasOf(sharing, share).room);
+    walk.fetched = THNN_leavesCaches(bytesRead, 1);
+    const THNNRange planes = THNN_shareOf(pooled->planes, share, sharing->threads);
+    movePart(&walk, planes.begin, planes.end - planes.begin,
+             large + planes.begin * pooled->elements);
+  }
 }
 
 void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *input,
@@ -322,21 +370,16 @@ void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *i
 {
   THNNPlan plan;
   THNN_planStart(&plan, pooled->function, pooled->state);
-  THNN_checkPooledIndices(pooled, indices, 5);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  const bool sized = hasSizes(gradInput, input->nDimension, input->size);
+  const THNNIndexCheck check = THNN_planIndexCheck(&plan, pooled, indices, 5, sized);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
   const Sharing sharing = planSharing(&plan, pooled, false);
-  THNN_planAcquire(&plan);
-  const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
-                            (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
-#pragma omp parallel for num_threads(sharing.threads) schedule(static)
-  for (int share = 0; share < sharing.threads; share++) {
-    Walk walk = startWalk(pooled, get, index->data, to->data, areasOf(&sharing, share).room);
-    walk.fetched = THNN_leavesCaches(bytesRead, 1);
-    const THNNRange planes = THNN_shareOf(pooled->planes, share, sharing.threads);
-    movePart(&walk, planes.begin, planes.end - planes.begin,
-             (real *)from->data + planes.begin * pooled->elements);
-  }
+  THNN_acquireChecked(&plan, &check);
+  if (check.elements)
+    moveKept(pooled, get, check.elements->data, false, to->data, from->data, sharing.threads);
+  else
+    getPlanes(pooled, index->data, to->data, from->data, &sharing);
   THNN_planRelease(&plan);
 }

@@ -79,110 +79,87 @@ INLINE RowOfWindows windowsOfRow(const THNNIndexWindows *w, int64_t row)
   return of;
 }
 
-/* Whether any tap is outside its window's limits. Compares three bytes at once: the highest bit of
- * each is set before a subtraction, and stays set if the difference is not negative. */
-INLINE uint32_t tapsOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *index)
+/* The lower half of an index, of which the upper half need not be read. */
+typedef uint32_t Half __attribute__((may_alias));
+enum { LOWER_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
+INLINE const Half *lowerHalves(const int64_t *index)
+{
+  return (const Half *)index + LOWER_HALF;
+}
+
+/* element = the numbers of the elements that taps name; intermediate sums may wrap around 32 bits.
+ * Returns whether any tap is outside its window's limits. Compares three bytes at once: the highest
+ * bit of each is set before a subtraction, and stays set if the difference is not negative. */
+INLINE uint32_t decodeTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first,
+                                int64_t n, const int64_t *index, uint32_t *element)
 {
   const uint32_t taps = 0xffffff, tops = 0x808080;
   const uint32_t *least = w->limit[0] + first, *most = w->limit[1] + first;
   const uint32_t leastInRow = w->rowLimit[0], mostInRow = w->rowLimit[1] | tops;
+  const int32_t *start = w->start + first;
+  const uint32_t rowStart = w->rowStart, stepZ = step[0], stepY = step[1], stepX = step[2];
+  const Half *half = lowerHalves(index + first);
   uint32_t outside = 0;
+  element += first;
 #pragma omp simd reduction(| : outside)
   for (int64_t i = 0; i < n; i++) {
-    const uint32_t packed = (uint32_t)index[first + i] & taps;
+    const uint32_t packed = half[2 * i] & taps;
     outside |=
         packed | ~((packed | tops) - (least[i] | leastInRow)) | ~((most[i] | mostInRow) - packed);
+    element[i] = rowStart + (uint32_t)start[i] + (packed & TAP) * stepZ +
+                 (packed >> 8 & TAP) * stepY + (packed >> 16) * stepX;
   }
   return outside & tops;
 }
 
-static bool areTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second)
+static bool decodeTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second,
+                       uint32_t *element)
 {
   (void)second;
   const int64_t n = w->columns, whole = wholeBlocks(n);
   uint32_t outside = 0;
-  for (int64_t row = 0; row < w->rows; row++, index += n) {
+  for (int64_t row = 0; row < w->rows; row++, index += n, element += n) {
     const RowOfWindows windows = windowsOfRow(w, row);
-    outside |= tapsOutside(&windows, 0, whole, index);
+    outside |= decodeTapsInRow(&windows, w->step, 0, whole, index, element);
     if (whole < n)
-      outside |= tapsOutside(&windows, n - WINDOWS, WINDOWS, index);
+      outside |= decodeTapsInRow(&windows, w->step, n - WINDOWS, WINDOWS, index, element);
   }
   return outside == 0;
 }
 
-/* Intermediate sums may wrap around 32 bits; the element's number fits. */
-INLINE void elementsOfTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first,
-                                int64_t n, const int64_t *index, uint32_t *element)
-{
-  const int32_t *start = w->start;
-  const uint32_t rowStart = w->rowStart, stepZ = step[0], stepY = step[1], stepX = step[2];
-#pragma omp simd
-  for (int64_t i = first; i < first + n; i++) {
-    const uint32_t packed = (uint32_t)index[i];
-    element[i] = rowStart + (uint32_t)start[i] + (packed & TAP) * stepZ +
-                 (packed >> 8 & TAP) * stepY + (packed >> 16 & TAP) * stepX;
-  }
-}
-
-static void elementsOfTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second,
-                           uint32_t *element)
-{
-  (void)second;
-  const int64_t n = w->columns, whole = wholeBlocks(n);
-  for (int64_t row = 0; row < w->rows; row++, index += n, element += n) {
-    const RowOfWindows windows = windowsOfRow(w, row);
-    elementsOfTapsInRow(&windows, w->step, 0, whole, index, element);
-    if (whole < n)
-      elementsOfTapsInRow(&windows, w->step, n - WINDOWS, WINDOWS, index, element);
-  }
-}
-
-INLINE uint64_t placesOutside(const RowOfWindows *w, int64_t first, int64_t n, const int64_t *row,
-                              const int64_t *column)
+/* element = the numbers of the elements that places name. The result has bit 63 set if any place is
+ * outside its window's limits. */
+INLINE uint64_t decodePlacesInRow(const RowOfWindows *w, uint32_t width, int64_t first, int64_t n,
+                                  const int64_t *row, const int64_t *column, uint32_t *element)
 {
   const uint32_t *down = w->limit[0], *right = w->limit[1];
   const uint32_t rowDown = w->rowLimit[0], rowRight = w->rowLimit[1];
+  const int32_t *start = w->start;
+  const uint32_t before = w->rowStart - width - 1; /* rows and columns count from 1 */
   uint64_t outside = 0;
 #pragma omp simd reduction(| : outside)
-  for (int64_t i = first; i < first + n; i++)
+  for (int64_t i = first; i < first + n; i++) {
     outside |= ((uint64_t)row[i] - 1) | ((uint64_t)(down[i] | rowDown) - (uint64_t)row[i]) |
                ((uint64_t)column[i] - 1) | ((uint64_t)(right[i] | rowRight) - (uint64_t)column[i]);
+    element[i] = before + (uint32_t)start[i] + (uint32_t)row[i] * width + (uint32_t)column[i];
+  }
   return outside;
 }
 
-static bool arePlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column)
+static bool decodePlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column,
+                         uint32_t *element)
 {
   const int64_t n = w->columns, whole = wholeBlocks(n);
   uint64_t outside = 0;
-  for (int64_t r = 0; r < w->rows; r++, row += n, column += n) {
-    const RowOfWindows windows = windowsOfRow(w, r);
-    outside |= placesOutside(&windows, 0, whole, row, column);
-    if (whole < n)
-      outside |= placesOutside(&windows, n - WINDOWS, WINDOWS, row, column);
-  }
-  return outside >> 63 == 0;
-}
-
-INLINE void elementsOfPlacesInRow(const RowOfWindows *w, uint32_t width, int64_t first, int64_t n,
-                                  const int64_t *row, const int64_t *column, uint32_t *element)
-{
-  const int32_t *start = w->start;
-  const uint32_t before = w->rowStart - width - 1; /* rows and columns count from 1 */
-#pragma omp simd
-  for (int64_t i = first; i < first + n; i++)
-    element[i] = before + (uint32_t)start[i] + (uint32_t)row[i] * width + (uint32_t)column[i];
-}
-
-static void elementsOfPlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column,
-                             uint32_t *element)
-{
-  const int64_t n = w->columns, whole = wholeBlocks(n);
   for (int64_t r = 0; r < w->rows; r++, row += n, column += n, element += n) {
     const RowOfWindows windows = windowsOfRow(w, r);
-    elementsOfPlacesInRow(&windows, w->step[1], 0, whole, row, column, element);
+    outside |= decodePlacesInRow(&windows, w->step[1], 0, whole, row, column, element);
     if (whole < n)
-      elementsOfPlacesInRow(&windows, w->step[1], n - WINDOWS, WINDOWS, row, column, element);
+      outside |=
+          decodePlacesInRow(&windows, w->step[1], n - WINDOWS, WINDOWS, row, column, element);
   }
+  return outside >> 63 == 0;
 }
 
 /* Adding to elements is bound by loads: values are loaded a few at a time and separated in
@@ -343,10 +320,8 @@ static void sumOfBags(const Bags *bags, int64_t first, int64_t end, real *sums)
 
 const SimdIndices SIMD_TABLE(Indices, THNN_SIMD_LEVEL) = {
     .areWithin = areWithin,
-    .areTaps = areTaps,
-    .elementsOfTaps = elementsOfTaps,
-    .arePlaces = arePlaces,
-    .elementsOfPlaces = elementsOfPlaces,
+    .decodeTaps = decodeTaps,
+    .decodePlaces = decodePlaces,
     .addToElements = addToElements,
     .addToNearElements = addToNearElements,
     .addNamed = addNamed,

@@ -19,16 +19,14 @@ typedef struct Bags {
 typedef struct SimdIndices {
   /* Whether first <= value <= last for all of n values; first and last are at least -1. */
   bool (*areWithin)(int64_t n, const int64_t *value, int64_t first, int64_t last);
-  /* For indices with taps t, h and w in bytes 0, 1 and 2: whether all taps are within their
-   * windows' limits and, if so, the numbers of the elements that they name. `second` is not
-   * used. */
-  bool (*areTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second);
-  void (*elementsOfTaps)(const THNNIndexWindows *windows, const int64_t *index,
-                         const int64_t *second, uint32_t *element);
-  /* areTaps for indices that are a row and a column, counted from 1 where the window begins. */
-  bool (*arePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column);
-  void (*elementsOfPlaces)(const THNNIndexWindows *windows, const int64_t *row,
-                           const int64_t *column, uint32_t *element);
+  /* Decodes indices with taps t, h and w in bytes 0, 1 and 2: returns whether all taps are within
+   * their windows' limits and, if so, element = the numbers of the elements that they name. `second`
+   * is not used. */
+  bool (*decodeTaps)(const THNNIndexWindows *windows, const int64_t *index, const int64_t *second,
+                     uint32_t *element);
+  /* The same for indices that are a row and a column, counted from 1 where the window begins. */
+  bool (*decodePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column,
+                       uint32_t *element);
   /* y[element - base] += x, in order, for n indices of each plane; a plane of y has `elements`
    * elements. An element may occur more than once. */
   void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
