@@ -48,17 +48,20 @@ static void eluBackward(int64_t n, const real *y, const real *gradOutput, const 
 
 static void gated(int64_t n, const real *x, const real *gate, real *y)
 {
+  const Bounds bounds = sigmoidBounds();
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    y[i] = x[i] * realSigmoid(gate[i]);
+    y[i] = x[i] * realSigmoidWithin(bounds, gate[i]);
 }
 
 static void gatedBackward(int64_t n, const real *x, const real *gate, const real *gradOutput,
                           real *gradX, real *gradGate)
 {
+  const Bounds bounds = sigmoidBounds();
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
-    const real open = realSigmoid(gate[i]), closed = realSigmoid(-gate[i]);
+    const real open = realSigmoidWithin(bounds, gate[i]);
+    const real closed = realSigmoidWithin(bounds, -gate[i]);
     const real through = open * gradOutput[i];
     gradGate[i] = through * closed * x[i];
     gradX[i] = through;
@@ -185,10 +188,11 @@ INLINE real gateInput(real x)
 static void geluTanh(int64_t n, const real *x, const real *parameters, real *y)
 {
   (void)parameters;
+  const Bounds bounds = sigmoidBounds();
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
     const real a = gateInput(x[i]);
-    y[i] = x[i] * realSigmoid(GATE_FACTOR * a * (1 + GATE_CUBIC * a * a));
+    y[i] = x[i] * realSigmoidWithin(bounds, GATE_FACTOR * a * (1 + GATE_CUBIC * a * a));
   }
 }
 
@@ -407,9 +411,10 @@ static void logSigmoidBackward(int64_t n, const real *x, const real *gradOutput,
     storeLanes(gradInput + i, lanes, loadLanes(gradOutput + i, lanes) * (Vector)slopes);
   }
 #else
+  const Bounds bounds = sigmoidBounds();
 #  pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = gradOutput[i] * realSigmoid(-x[i]);
+    gradInput[i] = gradOutput[i] * realSigmoidWithin(bounds, -x[i]);
 #endif
 }
 

@@ -225,9 +225,10 @@ static void softMarginGradient(int64_t n, const LossOperands *of, const real *pa
                                real *gradInput)
 {
   const real norm = parameters[0];
+  const Bounds bounds = sigmoidBounds();
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    gradInput[i] = -norm * of->target[i] * realSigmoid(-of->input[i] * of->target[i]);
+    gradInput[i] = -norm * of->target[i] * realSigmoidWithin(bounds, -of->input[i] * of->target[i]);
 }
 
 /* Makes the compiler round a number before it is added, so that reproducible calls have the same

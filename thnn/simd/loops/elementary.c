@@ -6,9 +6,10 @@
 static void exponential(int64_t n, const real *x, const real *parameters, real *y)
 {
   (void)parameters;
+  const Bounds bounds = expBounds();
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    y[i] = realExp(x[i]);
+    y[i] = realExpWithin(bounds, x[i]);
 }
 
 static void exponentialMinus1(int64_t n, const real *x, const real *parameters, real *y)
@@ -38,9 +39,10 @@ static void logarithm1Plus(int64_t n, const real *x, const real *parameters, rea
 static void logistic(int64_t n, const real *x, const real *parameters, real *y)
 {
   (void)parameters;
+  const Bounds bounds = sigmoidBounds();
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    y[i] = realSigmoid(x[i]);
+    y[i] = realSigmoidWithin(bounds, x[i]);
 }
 
 static void logLogistic(int64_t n, const real *x, const real *parameters, real *y)
