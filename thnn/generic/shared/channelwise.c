@@ -159,9 +159,9 @@ static void finishChannel(const ChannelWork *work, int64_t channel, const Scratc
 }
 
 /* Whether to write planes with streaming stores. A plane that does not end with a cache line shares
- * one with the next plane, and both write to it through the caches. On an AMD EPYC (Zen 4), gradients
- * with planes of 196 bytes took 3.7 times as long with streaming stores, of 1444 bytes 1.4 times, and
- * of 1936 bytes 0.9 times. A map without sums reads one tensor. */
+ * one with the next plane, and both write to it through the caches. With a last-level cache of 32 MB,
+ * gradients with planes of 196 bytes took 3.7 times as long with streaming stores, of 1444 bytes 1.4
+ * times, and of 1936 bytes 0.9 times. A map without sums reads one tensor. */
 static bool streamsPlanes(const ChannelWork *work)
 {
   enum { LEAST_BYTES = 24 * THNN_LINE_BYTES };

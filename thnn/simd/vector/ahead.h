@@ -21,7 +21,7 @@ typedef struct THNNAhead {
 } THNNAhead;
 
 enum {
-  /* A turn is as many terms of a sum of products. On an AMD EPYC (Zen 5), a loop that multiplies a
+  /* A turn is as many terms of a sum of products. With vectors of 64 bytes, a loop that multiplies a
    * matrix from memory takes 3 % longer than with one from the second-level cache, whether 1 or 16
    * lines are fetched at a time; 25 % if each call fetches all of its 512 lines at once, and 30 % if
    * it fetches none. */

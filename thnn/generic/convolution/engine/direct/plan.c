@@ -158,7 +158,7 @@ static bool hasSmallClasses(const DirectWorker *worker)
 /* Plans copies of the images with zeros around them, if weights are kept and a few positions have
  * about as many classes. Each class takes the weights from a distant cache, and one class of all
  * positions was measured to take 27 % less time (256 to 512 planes, a map of 4x4, kernels of 4x4
- * with a stride of 2; AMD EPYC, Zen 5), which the costs do not show. */
+ * with a stride of 2; whole vectors of 64 bytes), which the costs do not show. */
 static bool planSurrounded(AlgorithmPlan *plan, const DirectWorker *worker)
 {
   enum { MOST_POSITIONS = 32, MOST_ZEROS = 64 };
