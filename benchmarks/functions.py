@@ -116,6 +116,38 @@ def layer_norm(rows: int, units: int) -> Case:
     )
 
 
+def layer_norm_gradients(rows: int, units: int) -> Case:
+    """Its gradients, from given statistics."""
+    shape = (rows, units)
+
+    def gradients(torch: Any, t: Any) -> Any:
+        statistics = t.mean.view(rows, 1), t.std.view(rows, 1)
+        return torch.ops.aten.native_layer_norm_backward.default(
+            t.gradOutput, t.x, (units,), *statistics, t.weight, t.bias, [True] * 3
+        )
+
+    tensors: dict[str, Contents] = {name: Normal(shape) for name in ("x", "gradOutput")}
+    tensors |= {name: Normal((units,)) for name in ("weight", "bias")}
+    tensors |= {"mean": Normal((rows,)), "std": Uniform((rows,), 0.5, 1.5)}
+    return Case(
+        f"layer_norm_backward_{rows}x{units}",
+        "normalisation",
+        tensors,
+        (
+            Part(
+                "gradients",
+                (),
+                gradients,
+                elements=3 * rows * units,
+                function=lambda t: functional.layer_norm_backward(
+                    t.gradOutput, t.x, t.weight, t.mean, t.std
+                ),
+            ),
+        ),
+        arrays=True,
+    )
+
+
 def group_norm(shape: tuple[int, ...], groups: int) -> Case:
     """Group normalisation with a weight and a bias."""
     planes, statistics = shape[1], (shape[0], groups)
@@ -213,30 +245,59 @@ def padding(shape: tuple[int, ...], p: int, mode: str) -> Case:
     )
 
 
-def interpolation(shape: tuple[int, ...], size: tuple[int, int]) -> Case:
-    """Bilinear interpolation between elements whose outer edges coincide."""
-    outer = (*shape[:2], *size)
+def summing(shape: tuple[int, ...], axes: tuple[int, ...]) -> Case:
+    """A sum along some axes."""
     return Case(
-        f"interpolate_{'x'.join(map(str, shape))}_{'x'.join(map(str, size))}",
+        f"sum_{'x'.join(map(str, shape))}_over_{'_'.join(map(str, axes))}",
+        "pooling",
+        {"x": Normal(shape)},
+        (
+            Part(
+                "output",
+                (),
+                lambda torch, t: torch.sum(t.x, axes),
+                elements=math.prod(shape),
+                function=lambda t: functional.sum(t.x, axes),
+            ),
+        ),
+        arrays=True,
+    )
+
+
+def interpolation(shape: tuple[int, ...], size: tuple[int, int], mode: str = "linear") -> Case:
+    """Interpolation between elements whose outer edges coincide, or their nearest ones."""
+    outer = (*shape[:2], *size)
+
+    def peer(torch: Any, t: Any) -> Any:
+        if mode == "nearest":
+            return torch.ops.aten.upsample_nearest2d.default(t.x, size)
+        return torch.ops.aten.upsample_bilinear2d.default(t.x, size, False)
+
+    def peer_gradient(torch: Any, t: Any) -> Any:
+        if mode == "nearest":
+            return torch.ops.aten.upsample_nearest2d_backward.default(t.gradOutput, size, shape)
+        return torch.ops.aten.upsample_bilinear2d_backward.default(t.gradOutput, size, shape, False)
+
+    kind = "" if mode == "linear" else f"_{mode}"
+    return Case(
+        f"interpolate_{'x'.join(map(str, shape))}_{'x'.join(map(str, size))}{kind}",
         "resampling",
         {"x": Normal(shape), "gradOutput": Normal(outer)},
         (
             Part(
                 "output",
                 (),
-                lambda torch, t: torch.ops.aten.upsample_bilinear2d.default(t.x, size, False),
+                peer,
                 elements=math.prod(shape) + math.prod(outer),
-                function=lambda t: functional.interpolate(t.x, size, mode="linear"),
+                function=lambda t: functional.interpolate(t.x, size, mode=mode),
             ),
             Part(
                 "gradInput",
                 (),
-                lambda torch, t: torch.ops.aten.upsample_bilinear2d_backward.default(
-                    t.gradOutput, size, shape, False
-                ),
+                peer_gradient,
                 elements=math.prod(shape) + math.prod(outer),
                 function=lambda t: functional.interpolate_backward(
-                    t.gradOutput, shape, size, mode="linear"
+                    t.gradOutput, shape, size, mode=mode
                 ),
             ),
         ),
@@ -256,10 +317,16 @@ FUNCTIONS = [
     softmax((8, 64, 28, 28), (1, 2, 3)),
     softmax((64, 10, 8, 8), (2, 3)),
     layer_norm(512, 768),
+    layer_norm_gradients(512, 768),
+    layer_norm_gradients(32, 4096),
     group_norm((8, 64, 56, 56), 32),
     group_norm((8, 256, 14, 14), 32),
     gaussian_mixture(4096, 20),
     padding((8, 64, 56, 56), 1, "constant"),
     padding((8, 64, 56, 56), 1, "circular"),
+    summing((512, 768), (1,)),
+    summing((1000, 1000), (0,)),
+    summing((64, 64, 28, 28), (0, 2, 3)),
     interpolation((8, 64, 28, 28), (56, 56)),
+    interpolation((8, 64, 28, 28), (42, 42), "nearest"),
 ]  # fmt: skip

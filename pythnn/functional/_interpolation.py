@@ -74,16 +74,15 @@ def _factor(before: tuple[int, ...], after: tuple[int, ...], scales: tuple[Any, 
 
 @functools.lru_cache(maxsize=64)
 def _weights(
-    before: int, after: int, dtype: np.dtype[Any], scale: float | None, mode: str, align: bool
+    before: int, after: int, dtype: np.dtype[Any], scale: float | None, align: bool
 ) -> Array:
     """after x before: what each element of an axis gives to each element of the result."""
-    places = _places(before, after, scale, mode, align)
+    places = _places(before, after, scale, "cubic", align)
     lower = np.floor(places).astype(np.int64)
     rows = np.arange(after)
     weights = np.zeros((after, before))
-    taps = (-1, 0, 1, 2) if mode == "cubic" else (0,)
-    for offset in taps:
-        weight = _cubic(places - lower - offset) if mode == "cubic" else 1.0
+    for offset in (-1, 0, 1, 2):
+        weight = _cubic(places - lower - offset)
         np.add.at(weights, (rows, np.clip(lower + offset, 0, before - 1)), weight)
     weights = weights.astype(dtype)
     weights.flags.writeable = False  # it is kept for later calls
@@ -106,10 +105,13 @@ def _volumes(shape: Sequence[int]) -> tuple[int, ...]:
     return (*shape[:2], *(1,) * (5 - len(shape)), *shape[2:])
 
 
-def _linear(axes: Sequence[tuple[int, int, float | None]], align: bool) -> tuple[Any, ...]:
-    """The steps of three axes, outermost first, and whether corners coincide."""
-    steps = [_step(n, m, scale, align) for n, m, scale in axes]
-    return *[1.0] * (3 - len(steps)), *steps, align
+def _between(
+    axes: Sequence[tuple[int, int, float | None]], mode: str, align: bool
+) -> tuple[Any, ...]:
+    """The steps of three axes, outermost first, and what the C functions call the mode."""
+    corners = align and mode == "linear"
+    steps = [_step(n, m, scale, corners) for n, m, scale in axes]
+    return *[1.0] * (3 - len(steps)), *steps, 2 if mode == "nearest" else int(corners)
 
 
 def resized(
@@ -127,24 +129,19 @@ def resized(
     shape = (*x.shape[:2], *after)
     if not x.size:
         return zeros(shape, x)  # type: ignore[no-any-return]
-    if mode == "linear":
+    factor = _factor(before, after, scales) if mode == "nearest" else 0
+    if factor:
+        output = new(shape, x)
+        _REPEAT[len(after)](None, x, output, factor)
+        return output
+    if mode != "cubic":
         whole = _volumes(shape)
         output = new(whole, x)
         volumes = x.reshape(_volumes(x.shape))
-        places: list[Any] = [*whole[2:], *_linear(axes, align)]
+        places: list[Any] = [*whole[2:], *_between(axes, mode, align)]
         thnn.Interpolation_updateOutput(None, volumes, output, *places)
         return shaped(output, shape)
-    if mode == "nearest":
-        factor = _factor(before, after, scales)
-        if factor:
-            output = new(shape, x)
-            _REPEAT[len(after)](None, x, output, factor)
-            return output
-        xp = array_module(x)
-        for axis, (n, m, scale) in enumerate(axes, 2):
-            x = x.take(xp.asarray(_nearest(n, m, scale)), axis)
-        return x
-    return _along_axes(x, [_weights(n, m, x.dtype, scale, mode, align) for n, m, scale in axes])
+    return _along_axes(x, [_weights(n, m, x.dtype, scale, align) for n, m, scale in axes])
 
 
 _REPEAT: dict[int, Any] = {
@@ -173,21 +170,21 @@ def resized_backward(
     shape = (*grad_output.shape[:2], *before)
     if not grad_output.size:
         return zeros(shape, grad_output)  # type: ignore[no-any-return]
-    if mode == "linear":
-        whole = _volumes(shape)
-        grad_x = new(whole, grad_output)
-        grads = grad_output.reshape(_volumes(grad_output.shape))
-        places: list[Any] = [*whole[2:], *_linear(axes, align)]
-        thnn.Interpolation_updateGradInput(None, grads, grad_x, *places)
-        return shaped(grad_x, shape)
     factor = _factor(before, after, scales) if mode == "nearest" else 0
     if factor:
         x = empty(shape, grad_output)  # of which only the shape counts
         grad_x = like(x)
         _REPEAT_BACK[len(after)](None, x, grad_output, grad_x, factor)
         return grad_x
+    if mode != "cubic":
+        whole = _volumes(shape)
+        grad_x = new(whole, grad_output)
+        grads = grad_output.reshape(_volumes(grad_output.shape))
+        places: list[Any] = [*whole[2:], *_between(axes, mode, align)]
+        thnn.Interpolation_updateGradInput(None, grads, grad_x, *places)
+        return shaped(grad_x, shape)
     dtype = grad_output.dtype
-    weights = [_weights(n, m, dtype, scale, mode, align).T for n, m, scale in axes]
+    weights = [_weights(n, m, dtype, scale, align).T for n, m, scale in axes]
     return _along_axes(grad_output, weights)
 
 

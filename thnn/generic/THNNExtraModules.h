@@ -556,7 +556,7 @@ THNN_API void THNN_(Padding_updateGradInput)(
     int pback,            /* as in the forward call */
     int mode);            /* as in the forward call */
 
-/* Linear resampling of volumes to any places. */
+/* Linear resampling of volumes to any places, or their elements there. */
 THNN_API void THNN_(Interpolation_updateOutput)(
     THNNState *state,  /* may be NULL */
     THTensor *input,   /* in: batch x planes x inputDepth x inputHeight x inputWidth */
@@ -567,7 +567,8 @@ THNN_API void THNN_(Interpolation_updateOutput)(
     double stepDepth,  /* distance of neighbouring slices of the output, in those of the input */
     double stepHeight, /* the same of rows */
     double stepWidth,  /* the same of columns */
-    bool corners);     /* whether the first elements coincide; otherwise their outer edges do */
+    int mode); /* 0: the outer edges of the first elements coincide; 1: these elements; 2: these, and
+                * each element is the one at or before its place */
 
 /* The same resampling, backward. */
 THNN_API void THNN_(Interpolation_updateGradInput)(
@@ -580,4 +581,4 @@ THNN_API void THNN_(Interpolation_updateGradInput)(
     double stepDepth,     /* as in the forward call */
     double stepHeight,    /* as in the forward call */
     double stepWidth,     /* as in the forward call */
-    bool corners);        /* as in the forward call */
+    int mode);            /* as in the forward call */

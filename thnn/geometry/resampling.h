@@ -14,10 +14,18 @@ typedef struct THNNResamplingArguments {
   THNNScalar outputSize[3];
 } THNNResamplingArguments;
 
+/* Where the places of output indices begin, and whether what is between two elements is mixed. */
+typedef enum THNNInterpolationMode {
+  THNN_INTERPOLATION_EDGES,   /* the outer edges of the first elements coincide */
+  THNN_INTERPOLATION_CORNERS, /* the first elements coincide */
+  THNN_INTERPOLATION_NEAREST  /* as before, and a place is the element at or before it */
+} THNNInterpolationMode;
+
 /* Where output indices are along each dimension: index i at start + i * step, or at the nearest
- * index of the input. */
+ * index of the input; with `isWhole` at the index before that. */
 typedef struct THNNResamplingSteps {
   double step[3], start[3];
+  bool isWhole;
 } THNNResamplingSteps;
 
 typedef struct THNNResampling {

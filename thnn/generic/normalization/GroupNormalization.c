@@ -19,7 +19,7 @@
 enum {
   COST = 4,             /* what an element costs, as a multiple of copying it */
   SHORT_PLANE = 16,     /* planes of fewer positions are worked on together, a group at a time */
-  SAMPLES_TOGETHER = 2, /* samples whose columns are added up before their gradients are written */
+  SAMPLES_TOGETHER = 2, /* samples whose columns are added up after their gradients are written */
   MOST_BLOCKS = 64,     /* blocks of samples with sums of their own */
   FEW_SAMPLES = 64,     /* fewer are not cut into blocks for the sums of planes */
   PIECE = 256,          /* elements of a group whose gradient is written at a time */
@@ -286,10 +286,10 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
       const int64_t last = block * blocks.length + THNN_blockLength(&blocks, block);
       for (int64_t s = block * blocks.length, next; s < last; s = next) {
         next = minimum(s + SAMPLES_TOGETHER, last);
-        if (sums)
-          addSamples(&loops->channels, call, s, next - s, 0, columns, sums);
         for (int64_t i = s * cut->groups; call->gradInput && i < next * cut->groups; i++)
           backOfGroup(loops, call, weight, i, ahead);
+        if (sums)
+          addSamples(&loops->channels, call, s, next - s, 0, columns, sums);
       }
     }
     return;

@@ -1,8 +1,9 @@
-/* Linear resampling of volumes to any places.
+/* Linear resampling of volumes to any places, or the elements at these.
  *   input, gradInput     batch x planes x inputDepth x inputHeight x inputWidth
  *   output, gradOutput   batch x planes x outputDepth x outputHeight x outputWidth
- * Along each dimension output index i is at i * step of the input's indices with `corners`, and at
- * (i + 1/2) * step - 1/2 without, or at the nearest index that the input has. */
+ * Along each dimension output index i is at i * step of the input's indices, in mode 0 at
+ * (i + 1/2) * step - 1/2, or at the nearest index that the input has; in mode 2 at the index before
+ * that. */
 #include "generic/resampling/checks.h"
 #include "generic/resampling/linear.h"
 
@@ -13,6 +14,7 @@
 static void setSteps(const char *function, int at, const THNNInterpolation *to, THNNResampling *r)
 {
   static const char *const names[] = {"stepDepth", "stepHeight", "stepWidth"};
+  const int mode = to->mode;
   r->hasSteps = true;
   for (int d = 0; d < 3; d++) {
     const double step = to->step[d];
@@ -22,8 +24,11 @@ static void setSteps(const char *function, int at, const THNNInterpolation *to, 
       THNN_reject(function, names[d], at + d, "a number from 0 to 2147483647", found);
     }
     r->steps.step[d] = step;
-    r->steps.start[d] = to->corners ? 0 : (step - 1) / 2;
+    r->steps.start[d] = mode == THNN_INTERPOLATION_EDGES ? (step - 1) / 2 : 0;
   }
+  THNN_checkAtLeast(function, THNN_SCALAR(mode, at + 3), THNN_INTERPOLATION_EDGES);
+  THNN_checkAtMost(function, THNN_SCALAR(mode, at + 3), THNN_INTERPOLATION_NEAREST);
+  r->steps.isWhole = mode == THNN_INTERPOLATION_NEAREST;
 }
 
 THNNResampling THNN_Interpolation_shapeCheck(const char *function, THNNShape input, int at,
@@ -70,25 +75,25 @@ THNNResampling THNN_Interpolation_gradientCheck(const char *function, THNNShape 
 void THNN_(Interpolation_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                        int outputDepth, int outputHeight, int outputWidth,
                                        double stepDepth, double stepHeight, double stepWidth,
-                                       bool corners)
+                                       int mode)
 {
   THNNResamplingCall call = {"Interpolation_updateOutput", state, .nDimension = 3};
   call.resampling = THNN_Interpolation_shapeCheck(
       call.function, THNN_SHAPE(input, 2), 4,
       (THNNInterpolation){
-          {outputDepth, outputHeight, outputWidth}, {stepDepth, stepHeight, stepWidth}, corners});
+          {outputDepth, outputHeight, outputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
   THNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THNN_(Interpolation_updateGradInput)(THNNState *state, THTensor *gradOutput,
                                           THTensor *gradInput, int inputDepth, int inputHeight,
                                           int inputWidth, double stepDepth, double stepHeight,
-                                          double stepWidth, bool corners)
+                                          double stepWidth, int mode)
 {
   THNNResamplingCall call = {"Interpolation_updateGradInput", state, .nDimension = 3};
   call.resampling = THNN_Interpolation_gradientCheck(
       call.function, THNN_SHAPE(gradOutput, 2), 4,
       (THNNInterpolation){
-          {inputDepth, inputHeight, inputWidth}, {stepDepth, stepHeight, stepWidth}, corners});
+          {inputDepth, inputHeight, inputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
   THNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }

@@ -22,11 +22,11 @@ THNN_PRIVATE THNNResampling THNN_VolumetricUpSamplingTrilinear_shapeCheck(
     int nchannels, int inputDepth, int inputHeight, int inputWidth, int outputDepth,
     int outputHeight, int outputWidth);
 
-/* The sizes, steps and flag of an interpolation, outermost dimension first. */
+/* The sizes, steps and mode of an interpolation, outermost dimension first. */
 typedef struct THNNInterpolation {
   int size[3];
   double step[3];
-  bool corners;
+  int mode;
 } THNNInterpolation;
 
 /* Forward; `at` is the position of the first size of the output. */

@@ -39,7 +39,8 @@ static double placeOf(const THNNResampling *r, int d, int64_t i)
 {
   if (r->hasSteps) {
     const double at = r->steps.start[d] + (double)i * r->steps.step[d];
-    return at > 0 ? fmin(at, (double)(r->input[d] - 1)) : 0;
+    const double inside = at > 0 ? fmin(at, (double)(r->input[d] - 1)) : 0;
+    return r->steps.isWhole ? floor(inside) : inside;
   }
   const float steps = (float)(r->output[d] - 1), last = (float)(r->input[d] - 1);
   const float ratio = r->output[d] > 1 ? last / steps : 0;
@@ -161,6 +162,16 @@ static void sampleRow(const Slice *slice, int64_t outputY, real *row)
   }
 }
 
+/* row = the elements of the input at the places of an output row. */
+static void takeRow(const Axis axes[3], const real *plane, int64_t z, int64_t y, real *row)
+{
+  const Axis *x = &axes[2];
+  const int64_t above = axes[0].before[z] * axes[1].input + axes[1].before[y];
+  const real *from = plane + above * x->input;
+  for (int64_t i = 0; i < x->output; i++)
+    row[i] = from[x->before[i]];
+}
+
 void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output)
 {
   const THNNResampling *r = &call->resampling;
@@ -181,7 +192,7 @@ void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input,
   Axis axes[3];
   setAxes(r, places->data, axes);
   const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
-  const bool sparse = isSparse(r);
+  const bool sparse = isSparse(r), isWhole = r->hasSteps && r->steps.isWhole;
 #pragma omp parallel for num_threads(partition.threads) schedule(static)
   for (int64_t block = 0; block < partition.blocks.count; block++) {
     Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
@@ -191,9 +202,18 @@ void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input,
     THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
     for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
       const int64_t y = row.y;
+      const real *plane = (const real *)in->data + row.plane * elements;
       if (i == 0 || y == 0)
-        beginSlice(&slice, (const real *)in->data + row.plane * elements, row.z);
+        beginSlice(&slice, plane, row.z);
       real *result = (real *)out->data + (first + i) * width;
+      if (isWhole) {
+        const bool again = i > 0 && y > 0 && axes[1].before[y] == axes[1].before[y - 1];
+        if (again)
+          THNN_(simd).pointwise.copy(width, result - width, result);
+        else
+          takeRow(axes, plane, row.z, y, result);
+        continue;
+      }
       if (sparse && slice.share == 0) {
         sampleRow(&slice, y, result);
         continue;
@@ -239,8 +259,14 @@ static bool collectRows(const Axis axes[3], const real *outputPlane, int64_t inp
 
 /* row = for each input element the weighted sum of the output elements along x that it contributed
  * to. Both ways of computing it add these in the order of the output. */
-static void spreadRow(const Axis *x, const real *sum, real *row)
+static void spreadRow(const Axis *x, bool isWhole, const real *sum, real *row)
 {
+  if (isWhole) {
+    THNN_(simd).pointwise.fill(x->input, 0, row);
+    for (int64_t at = 0; at < x->output; at++)
+      row[x->before[at]] += sum[at];
+    return;
+  }
   if (x->output <= x->input) {
     THNN_(simd).pointwise.fill(x->input, 0, row);
     for (int64_t at = 0; at < x->output; at++) {
@@ -293,7 +319,7 @@ void THNN_(linear_updateGradInput)(const THNNResamplingCall *call, THTensor *gra
     for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
       real *result = (real *)to->data + (first + i) * r->input[2];
       if (collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum))
-        spreadRow(&axes[2], sum, result);
+        spreadRow(&axes[2], r->hasSteps && r->steps.isWhole, sum, result);
       else
         THNN_(simd).pointwise.fill(r->input[2], 0, result);
     }

@@ -5,25 +5,25 @@
 void THCUNN_(Interpolation_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
                                          int outputDepth, int outputHeight, int outputWidth,
                                          double stepDepth, double stepHeight, double stepWidth,
-                                         bool corners)
+                                         int mode)
 {
   THCResamplingCall call = {"Interpolation_updateOutput", state, 3, {}};
   call.resampling = THNN_Interpolation_shapeCheck(
       call.function, THNN_SHAPE(input, 2), 4,
       THNNInterpolation{
-          {outputDepth, outputHeight, outputWidth}, {stepDepth, stepHeight, stepWidth}, corners});
+          {outputDepth, outputHeight, outputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
   THCUNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(Interpolation_updateGradInput)(THCState *state, THCTensor *gradOutput,
                                             THCTensor *gradInput, int inputDepth, int inputHeight,
                                             int inputWidth, double stepDepth, double stepHeight,
-                                            double stepWidth, bool corners)
+                                            double stepWidth, int mode)
 {
   THCResamplingCall call = {"Interpolation_updateGradInput", state, 3, {}};
   call.resampling = THNN_Interpolation_gradientCheck(
       call.function, THNN_SHAPE(gradOutput, 2), 4,
       THNNInterpolation{
-          {inputDepth, inputHeight, inputWidth}, {stepDepth, stepHeight, stepWidth}, corners});
+          {inputDepth, inputHeight, inputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
   THCUNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }

@@ -18,12 +18,13 @@ template <typename Index> struct Axis {
   float ratio;    /* input indices per output index */
   double inverse; /* output indices per input index; 0 where all outputs are at one index */
   Index margin;   /* an upper bound of the shift of an output index by rounding */
-  bool hasSteps;
+  bool hasSteps, isWhole;
   double step, start;
 
   Axis(const THNNResampling &r, int d)
       : input((Index)r.input[d]), output((Index)r.output[d]), ratio(0), inverse(0),
-        margin((Index)(2 + (r.output[d] >> 22))), hasSteps(r.hasSteps), step(r.steps.step[d]),
+        margin((Index)(2 + (r.output[d] >> 22))), hasSteps(r.hasSteps),
+        isWhole(hasSteps && r.steps.isWhole), step(r.steps.step[d]),
         start(hasSteps ? r.steps.start[d] : 0)
   {
     if (output > 1)
@@ -41,7 +42,8 @@ template <typename Index> struct Axis {
     if (!hasSteps)
       return __fmul_rn(ratio, (float)position);
     const double at = start + position * step, last = input - 1;
-    return at > last ? last : at > 0 ? at : 0;
+    const double inside = at > last ? last : at > 0 ? at : 0;
+    return isWhole ? floor(inside) : inside;
   }
 
   __device__ Between<Index> at(Index position) const
@@ -93,11 +95,13 @@ template <int dimensions, typename Index> struct Axes {
 
   __device__ real alongRow(const real *row, const Between<Index> &x) const
   {
-    return (1 - x.share) * row[x.before] + x.share * row[x.after];
+    return x.share == 0 ? row[x.before] : (1 - x.share) * row[x.before] + x.share * row[x.after];
   }
   __device__ real inSlice(const real *slice, const Between<Index> &y, const Between<Index> &x) const
   {
     const Index width = image.size[2];
+    if (y.share == 0)
+      return alongRow(slice + y.before * width, x);
     return (1 - y.share) * alongRow(slice + y.before * width, x) +
            y.share * alongRow(slice + y.after * width, x);
   }
@@ -119,8 +123,10 @@ template <int dimensions, typename Index> struct Forward {
     }
     const Between<Index> z = axes.axis[0].at(place.at[0]);
     const Index slice = image.size[1] * image.size[2];
-    output = (1 - z.share) * axes.inSlice(plane + z.before * slice, y, x) +
-             z.share * axes.inSlice(plane + z.after * slice, y, x);
+    output = axes.inSlice(plane + z.before * slice, y, x);
+    if (z.share == 0)
+      return;
+    output = (1 - z.share) * output + z.share * axes.inSlice(plane + z.after * slice, y, x);
   }
 };
 
