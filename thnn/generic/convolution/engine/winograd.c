@@ -138,7 +138,11 @@ static void shareTiles(AlgorithmPlan *plan, WinogradWorker *worker)
       each * vectorLanes() % columns != 0 || (blocks > 1 && own->blockTiles % columns != 0))
     return;
   own->blockTiles = each * vectorLanes();
-  measure(plan, worker); /* needs less than before, so it fits */
+  own->gathersResults = threads > 1 && followsRows(worker);
+  if (!measure(plan, worker)) { /* without this memory, it needs no more than before */
+    own->gathersResults = false;
+    measure(plan, worker);
+  }
 }
 
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs)
@@ -498,15 +502,18 @@ static bool runPhase(const AlgorithmPlan *plan, WinogradWorker *worker, void *sc
   Scratch own = threadScratch(plan, scratch);
   layOutCoefficients(worker, &own); /* runShared leaves those of another thread */
   listPlanes(worker);
-  if (whole > 0) /* each barrier between threads takes as long as a small layer's transforms */
-#pragma omp for schedule(static)
-    for (int64_t index = 0; index < whole; index++) {
-      const Group group = groupAt(worker, index);
-      transformSlices(worker, &group, 0, worker->slices);
-      finite &= runPlanes(worker, &group, 0, worker->g.outputPlanes);
-    }
-  if (rest > 0)
+#pragma omp for schedule(static) nowait
+  for (int64_t index = 0; index < whole; index++) {
+    const Group group = groupAt(worker, index);
+    transformSlices(worker, &group, 0, worker->slices);
+    finite &= runPlanes(worker, &group, 0, worker->g.outputPlanes);
+  }
+  /* Each barrier between threads takes as long as a small layer's transforms. This one is for
+   * coefficients that are written where those of whole groups were. */
+  if (rest > 0) {
+#pragma omp barrier
     finite &= runShared(plan, worker, whole, rest, scratch);
+  }
   return finite;
 }
 

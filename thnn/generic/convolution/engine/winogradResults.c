@@ -1,6 +1,9 @@
 /* The results of Winograd's algorithms: makes the map of the sums of products of a block of tiles,
  * finishes it, or adds to what it holds. */
+#include <string.h>
+
 #include "generic/convolution/engine/winogradWorker.h"
+#include "work/caches.h"
 
 /* Results that follow each other in the map, and are not finished yet. */
 typedef struct Stretch {
@@ -88,14 +91,67 @@ static void addSegment(const WinogradWorker *worker, const Segment *segment, int
                          .rowStep = 1,
                          .columnStep = 1};
   const bool finite =
-      worker->plan.tiles->result(&apart, sums, sumStep(worker), 0, worker->lines, worker->added);
+      worker->plan.tiles->result(&apart, sums, sumStep(worker), 0, worker->lines, worker->rows);
   for (int64_t i = 0; i < rows; i++) {
-    real *results = worker->added + i * width + segment->column;
+    real *results = worker->rows + i * width + segment->column;
     if (!finite)
       defineRow(worker, segment, plane, row.row + i, columns, results);
     THNN_(simd).pointwise.axpy(columns, 1, results, to + i * width);
     THNN_(simd).products.prefetch(columns, to + i * width + row.ahead);
   }
+}
+
+/* Moves results to the map. Before and behind them are those of other threads, and a processor that
+ * prefetches what seems to be written next would take cache lines from these. So both halves are
+ * written towards the middle. */
+static void moveToMiddle(int64_t n, const real *x, real *y)
+{
+  enum { LINE = THNN_LINE_BYTES / sizeof(real) };
+  const int64_t whole = n - n % LINE, half = whole / 2 - whole / 2 % LINE;
+  for (int64_t i = 0; i < half; i += LINE)
+    memcpy(y + i, x + i, LINE * sizeof(real));
+  memcpy(y + whole, x + whole, (size_t)(n - whole) * sizeof(real));
+  for (int64_t i = whole - LINE; i >= half; i -= LINE)
+    memcpy(y + i, x + i, LINE * sizeof(real));
+}
+
+/* Finishes a stretch of results that have been gathered, and moves them to the map. */
+static void placeStretch(const WinogradWorker *worker, Stretch stretch)
+{
+  const int64_t count = stretch.end - stretch.first;
+  finishResults(worker->finish, stretch.first, count, worker->rows);
+  moveToMiddle(count, worker->rows, worker->map + stretch.first);
+}
+
+/* Gathers a plane's results, of segments that are whole rows of tiles, and places them. */
+static bool gatherPlane(const WinogradWorker *worker, int64_t block, int64_t plane,
+                        const real *sums, real bias)
+{
+  const THNNConvolution *g = &worker->whole;
+  const int64_t height = g->output[1], width = g->output[2], side = worker->plan.tiles->side;
+  const int64_t first = plane * THNN_convolutionMapPositions(g);
+  const Segment *segment = worker->segment + block * worker->plan.blockTiles;
+  Stretch gathered = {0};
+  bool finite = true;
+  for (int64_t i = 0; i < worker->segments[block]; sums += segment[i++].tiles) {
+    const int64_t place = segment[i].sample * THNN_convolutionMapSample(g) + first +
+                          (segment[i].depth * height + segment[i].row) * width;
+    if (place != gathered.end) {
+      if (i > 0)
+        placeStretch(worker, gathered);
+      gathered = (Stretch){place, place};
+    }
+    const TileRow row = {.tiles = segment[i].tiles,
+                         .height = minimum(side, height - segment[i].row),
+                         .width = width,
+                         .rowStep = 1,
+                         .columnStep = 1};
+    finite &= worker->plan.tiles->result(&row, sums, sumStep(worker), bias, worker->lines,
+                                         worker->rows + place - gathered.first);
+    gathered.end += row.height * width;
+  }
+  placeStretch(worker, gathered);
+  return finite;
 }
 
 bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t block,
@@ -114,6 +170,10 @@ bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t 
         worker->sums + block * coefficientsOf(worker) * step + (plane - first) * tiles;
     const real bias = worker->bias ? worker->bias[plane] : 0;
     Stretch left = {0};
+    if (worker->plan.gathersResults && !worker->finish.adds) {
+      finite &= gatherPlane(worker, block, plane, sums, bias);
+      continue;
+    }
     for (int64_t i = 0; i < worker->segments[block]; i++) {
       const TileRow row = {.tiles = segment[i].tiles,
                            .height = g->output[1],

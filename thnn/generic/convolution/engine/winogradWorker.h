@@ -34,6 +34,8 @@ typedef struct WinogradPlan {
   bool sharesWeights;     /* all weights are transformed once, for all threads; otherwise those of a
                            * panel are, for each group */
   bool keepsWeights;      /* all weights are transformed only for the first of several calls */
+  bool gathersResults;    /* a block's results of a plane, which are whole rows, are gathered in the
+                           * thread's scratch before they go to the map */
 } WinogradPlan;
 
 /* What all threads share; after the blank line, what each thread has to itself. The weight is
@@ -63,7 +65,7 @@ typedef struct WinogradWorker {
   real *sums;         /* [block][coefficient][map plane of the panel][tile] */
   real *lines;
   real *zeros; /* zeros, from which sums start */
-  real *added; /* a segment's results that are to be added, in rows as wide as the map */
+  real *rows;  /* rows of results that are not in the map yet: a segment's or a block's */
   THNNOffsets *row, *term;
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* number of segments, [block] */
@@ -186,9 +188,11 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
       THNN_take(scratch, blocks * coefficientsOf(worker) * sumStep(worker), sizeof(real));
   worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
   worker->zeros = THNN_take(scratch, tiles, sizeof(real));
-  if (followsRows(worker))
-    worker->added =
-        THNN_take(scratch, worker->plan.tiles->side * worker->g.output[2], sizeof(real));
+  if (followsRows(worker)) {
+    const int64_t rows = worker->plan.gathersResults ? tiles / worker->grid.columns : 1;
+    worker->rows =
+        THNN_take(scratch, rows * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
+  }
   worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, worker->slices, sizeof(THNNOffsets));
   worker->segment = THNN_take(scratch, blocks * tiles, sizeof(Segment));
