@@ -31,14 +31,14 @@
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 /* Most bytes of kept weights whose fetching costs nothing. Where vectors of 64 bytes are computed in
- * halves, products with the weights of large tiles take so long that the next ones arrive meanwhile,
- * even from memory in a network of a hundred layers (measured on Zen 4). With few planes and large
- * tiles, there is little that threads can share. */
+ * halves, products of F(4x4, 3x3) take so long that the next weights, which are prefetched, arrive
+ * meanwhile, even from memory in a network of a hundred layers (measured on Zen 4). With few planes
+ * and large tiles, there is little that threads can share. */
 static double fetchedMeanwhile(const WinogradWorker *worker)
 {
-  enum { FEW_COEFFICIENTS = 16, LEAST_PARTS = 4 };
-  const bool hidden = THNN_USES_BLAS && THNN_tuning.splitsVectors &&
-                      coefficientsOf(worker) > FEW_COEFFICIENTS &&
+  enum { LEAST_PARTS = 4 };
+  const bool prefetched = worker->plan.tiles == &THNN_(simd).winograd.four && !worker->g.transposed;
+  const bool hidden = THNN_USES_BLAS && THNN_tuning.splitsVectors && prefetched &&
                       planeParts(worker) >= LEAST_PARTS;
   return hidden ? (double)THNN_mostKeptBytes(false) : 0;
 }
