@@ -71,7 +71,9 @@ __attribute__((constructor)) static void chooseLoops(void)
     THNN_(simd) = LOOPS_OF(avx512, avx2);
     if (THNN_tuning.splitsVectors) { /* vectors of 64 bytes take longer to convert to doubles */
       THNN_(simd).channels = SIMD_TABLE(Channels, avx2);
-      THNN_(simd).reduce = SIMD_TABLE(Reduce, avx2);
+      THNN_(simd).reduce.sum = SIMD_TABLE(Reduce, avx2).sum;
+      THNN_(simd).reduce.sumOfRows = SIMD_TABLE(Reduce, avx2).sumOfRows;
+      THNN_(simd).reduce.sumOfColumns = SIMD_TABLE(Reduce, avx2).sumOfColumns;
     }
     break;
 #endif
