@@ -81,7 +81,7 @@ INLINE Doubles keepSome(Some lanes, Doubles x)
 #endif
 
 /* x - center. AMD's processors subtract, add and convert in the same two units, and multiply and add
- * in two others: a subtraction by the latter makes sums of moments a third faster (Zen 4). */
+ * in two others: a subtraction by the latter makes sums of moments a third faster. */
 INLINE Doubles minus(Doubles x, double center)
 {
 #if defined(__FMA__) && !defined(__AVX512F__)

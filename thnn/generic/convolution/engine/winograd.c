@@ -32,7 +32,7 @@
 
 /* Most bytes of kept weights whose fetching costs nothing. Where vectors of 64 bytes are computed in
  * halves, products of F(4x4, 3x3) take so long that the next weights, which are prefetched, arrive
- * meanwhile, even from memory in a network of a hundred layers (measured on Zen 4). With few planes
+ * meanwhile, even from memory, as was measured in networks of up to a hundred layers. With few planes
  * and large tiles, there is little that threads can share. */
 static double fetchedMeanwhile(const WinogradWorker *worker)
 {
