@@ -9,6 +9,7 @@ body has to run each time.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
@@ -92,9 +93,9 @@ class Kept:
         self.form: Kept | None = None
         self.memory: Sequence[Any] = ()
 
+    @abstractmethod
     def mapped(self, to: Callable[[Any], Any]) -> Kept:
         """The same with what `to` makes of each array, and of None."""
-        raise NotImplementedError
 
     @classmethod
     def of_memory(cls, form: Kept, *memory: Any) -> Kept:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -109,7 +110,7 @@ class SpatialRegionDropout(_OfImages):
         return self.gradInput
 
 
-class _ColorTransform(_OfImages):
+class _ColorTransform(_OfImages, ABC):
     """In training, adds a random number to each plane of each image."""
 
     def __init__(self, inputChannels: int) -> None:
@@ -117,8 +118,9 @@ class _ColorTransform(_OfImages):
         self.inputChannels = inputChannels
         self.train = True
 
+    @abstractmethod
     def _noise(self, images: int) -> Any:
-        raise NotImplementedError
+        """What is added to each plane of each image."""
 
     def updateOutput(self, input: Any) -> Any:
         images = self._images(input)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -230,7 +231,7 @@ class ReinforceCategorical(Reinforce):
         return self.gradInput
 
 
-class _Reward(Criterion):
+class _Reward(Criterion, ABC):
     """Rewards `module` with `scale` for each sample that is right.
 
     The reward goes to ``module.reinforce`` less the baseline, which learns the reward: its gradient
@@ -247,9 +248,9 @@ class _Reward(Criterion):
         self.sizeAverage = True
         self.tensors.gradInput = [Tensor(dtype=np.float64)]
 
+    @abstractmethod
     def _right(self, given: Any, target: Any) -> Any:
         """Whether each sample is right."""
-        raise NotImplementedError
 
     def _rewards(self, input: Any, target: Any) -> Any:
         if not isinstance(input, list) or len(input) != 2:

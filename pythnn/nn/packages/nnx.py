@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -133,7 +134,7 @@ class SpatialClassifier(Decorator):
         self.inside.accGradParameters(self._rows(input), self._rows(gradOutput), scale)
 
 
-class _Resampling(Module):
+class _Resampling(Module, ABC):
     """Takes planes to another size, by shares of the rows and columns for each new one."""
 
     rwidth: Any = None
@@ -152,9 +153,9 @@ class _Resampling(Module):
             found.append(count if ratio is None else max(int(whole * float(ratio) + 0.5), 1))
         return found[0], found[1]
 
+    @abstractmethod
     def _shares(self, xp: Any, new: int, old: int, dtype: Any) -> Any:
         """A matrix, new x old: the share that each old one has in each new one."""
-        raise NotImplementedError
 
     def _matrices(self, images: Any) -> tuple[Any, Any]:
         xp = array_module(images)

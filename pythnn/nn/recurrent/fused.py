@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -161,7 +162,7 @@ class OneStep:
         return self.run
 
 
-class Formulas:
+class Formulas(ABC):
     """The formulas of a cell, with the parameters of a module."""
 
     units: int
@@ -170,16 +171,16 @@ class Formulas:
     inputs: int
 
     @property
+    @abstractmethod
     def weight(self) -> Tensor:
         """The weight for the input, or one of them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(self, x: Tensor, states: Tensor, cells: Tensor | None) -> list[Tensor]:
         """Computes the steps of `x`, steps x batch x inputs; returns what the way back needs.
 
         `states` and `cells` have what was before the first step, and get the rest.
         """
-        raise NotImplementedError
 
     def one(self, x: Tensor, past: list[Tensor]) -> tuple[Run | OneStep, list[Tensor]]:
         """Computes one step of batch x inputs from a state; returns what came of it, and the state.
@@ -196,17 +197,17 @@ class Formulas:
         )
         return run, [room.select(0, 1) for room in rooms]
 
+    @abstractmethod
     def back(self, run: Run, shown: Tensor, dh: Tensor, dc: Tensor | None) -> Tensor:
         """The gradient of the input, from the last step to the first.
 
         `shown` is that of the outputs; `dh` and `dc` are those of the last output and cell from
         later steps, and become those of the first step's state before. Writes the run's slopes.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def gather(self, run: Run, x: Tensor, scale: float) -> None:
         """Adds the gradients of the parameters, from the run's slopes."""
-        raise NotImplementedError
 
 
 # ---- Cells whose products are linear layers
@@ -453,9 +454,9 @@ class _OfStep(Formulas):
         self._gather_fed_back(fed_back, run, rows_of(slopes), scale)
         self.step.add_to_bias(slopes, scale)
 
+    @abstractmethod
     def _gather_fed_back(self, gradient: Tensor, run: Run, slopes: Tensor, scale: float) -> None:
         """Adds the gradient of the rows of the weight for the output before."""
-        raise NotImplementedError
 
 
 class LstmOfStep(_OfStep):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["SeqGRU", "SeqLSTM", "SeqLSTMP"]
 
 
-class _Sequence(Weights, kernel=True):
+class _Sequence(Weights, ABC, kernel=True):
     """A whole sequence: time x batch x inputs; with `batchfirst`, batch x time x inputs."""
 
     batchfirst: Any = False
@@ -133,9 +134,9 @@ class _Sequence(Weights, kernel=True):
         inputs = weight.shape[0] - outputs
         return weight.narrow(0, 0, inputs), weight.narrow(0, inputs, outputs)
 
+    @abstractmethod
     def _fed_back(self) -> int:
         """The size of the output, which the next step gets."""
-        raise NotImplementedError
 
     def _mask(self, x: Any) -> Any:
         """1 for each sample that is padding, time x batch; None where none are."""
@@ -181,11 +182,13 @@ class _Sequence(Weights, kernel=True):
         self._gather(gradients, scale)
         return self.tensors.gradInput
 
+    @abstractmethod
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        raise NotImplementedError
+        """The gradient of the input, and what `_gather` takes."""
 
+    @abstractmethod
     def _gather(self, gradients: Any, scale: Any) -> None:
-        raise NotImplementedError
+        """Adds the gradients of the parameters."""
 
     def _of_input(self, da: Any, x: Any, input: Any) -> Any:
         """The gradient of the input, from those before the functions of gates."""

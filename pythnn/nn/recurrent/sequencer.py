@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -427,7 +428,7 @@ class VariableLength(Decorator, kernel=True):
         self.inside.accGradParameters(given, self._gradient(input, gradOutput), scale)
 
 
-class _StepCriterion(Criterion, kernel=True):
+class _StepCriterion(Criterion, ABC, kernel=True):
     """A criterion for each step; the loss is the sum, or with `sizeAverage` the mean."""
 
     sizeAverage: Any = False
@@ -451,8 +452,9 @@ class _StepCriterion(Criterion, kernel=True):
         self.clones = clones
         return clones[:count]
 
+    @abstractmethod
     def _targets(self, target: Any, count: int) -> list[Any]:
-        raise NotImplementedError
+        """The target of each step."""
 
     def setZeroMask(self, zeroMask: Any) -> Self:
         """Tells the criterions of the steps which samples are padding: steps x batch."""

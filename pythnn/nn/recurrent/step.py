@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def as_mask(given: Any, shape: tuple[int, ...]) -> Any:
     return array.astype(bool).reshape(shape)
 
 
-class _Step(Weights):
+class _Step(Weights, ABC):
     """One step: {input, output before[, cell before]}."""
 
     def _empty(self, inputs: int) -> None:
@@ -127,8 +128,9 @@ class _Step(Weights):
     def _gather(self, given: Any, da: Any, scale: Any) -> None:
         self._add_gradient(given, da, scale)
 
+    @abstractmethod
     def _go_back(self, input: Any, gradOutput: Any) -> Any:
-        raise NotImplementedError
+        """The gradient of the input, and what `_gather` takes."""
 
 
 @register

@@ -60,7 +60,7 @@ static void padNeighbours(const PaddedColumns *columns, int64_t count, int64_t w
     padEnds(columns, input + i * width, output + i * columns->width);
 }
 
-/* input = the transpose of padRow applied to output; the input row has `width` columns. */
+/* input = the transpose of padding a row, applied to output; the input row has `width` columns. */
 static void foldRow(const PaddedColumns *columns, const real *output, int64_t width, real *input)
 {
   const THNNRange inside = columns->inside;
@@ -135,8 +135,8 @@ static void streamRows(const THNNPaddingCall *call, const PaddedColumns *columns
   THNN_(simd).pointwise.streamEnd();
 }
 
-/* Bytes of a thread's tile: a row and the elements that may wait before it, in whole pages. On Zen
- * 4, reading data that was just written across the end of a page takes three times as long. */
+/* Bytes of a thread's tile: a row and the elements that may wait before it, in whole pages. Reading
+ * data that was just written across the end of a page was measured to take three times as long. */
 static size_t tileBytes(const THNNPadding *p)
 {
   const size_t bytes = (size_t)p->output[2] * sizeof(real) + 1024;

@@ -21,8 +21,8 @@ INLINE Doubles loadAll(const real *x)
 #endif
 }
 
-/* firstOf() is a mask of the first lanes of a vector. loadSome() and
- * keepSome() load or keep the lanes of a mask; the others become 0. */
+/* firstOf() is a mask of the first lanes of a vector. loadSome() and keepSome() load or keep the
+ * lanes of a mask; the others become 0. */
 #if defined(__AVX512F__)
 typedef __mmask8 Some;
 
@@ -80,8 +80,8 @@ INLINE Doubles keepSome(Some lanes, Doubles x)
 }
 #endif
 
-/* x - center. AMD's processors subtract, add and convert in the same two units, and multiply and add
- * in two others: a subtraction by the latter makes sums of moments a third faster. */
+/* x - center. Some processors subtract, add and convert in the same two units, and multiply and add
+ * in two others: there, a subtraction by the latter makes sums of moments a third faster. */
 INLINE Doubles minus(Doubles x, double center)
 {
 #if defined(__FMA__) && !defined(__AVX512F__)
