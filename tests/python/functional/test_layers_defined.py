@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import chain, combinations, product
 from typing import Any
@@ -198,6 +199,14 @@ def test_sums(axis: Any, keepdims: bool) -> None:
     found = F.sum_backward(grad, x.shape, axis, keepdims)
     adjoint(grad, output, found, x)
     assert found.flags.writeable
+
+
+@pytest.mark.parametrize("sizes", [(128, 128), (100_003,), (2, 3, 5, 1001)], ids=str)
+@pytest.mark.parametrize("real", REALS)
+def test_sums_of_many_elements(sizes: tuple[int, ...], real: Any) -> None:
+    """Threads share partial sums, 64, 1 and 2 of them, and every element counts once."""
+    x = np.arange(math.prod(sizes)).reshape(sizes) % 7
+    assert F.sum(x.astype(real)) == x.sum()  # exact: all partial sums are integers below 2^24
 
 
 @pytest.mark.parametrize("sizes", [(), (1,), (3,), (3, 4), (3, 4, 5), (1, 1)], ids=str)
