@@ -1,14 +1,14 @@
 """Interpolation between the centres of elements whose outer edges coincide.
 
 THNN puts the centres of corner elements on each other (``align_corners=True``). For the other way,
-linear resampling has a C function; sampling moves the places, and cubic convolution is built here
-from a matrix for each axis.
+linear and nearest resampling have a C function; sampling moves the places, and cubic convolution is
+built here from a matrix for each axis.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,15 +37,6 @@ def _cubic(distance: Any) -> Any:
     return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
 
 
-def _places(before: int, after: int, scale: float | None, mode: str, align: bool) -> Any:
-    """Where the elements of a result are among those of an axis."""
-    steps = np.arange(after)
-    step = _step(before, after, scale, align and mode != "nearest")
-    if mode == "nearest":
-        return np.minimum(np.floor(steps * step), before - 1)
-    return steps * step if align else (steps + 0.5) * step - 0.5
-
-
 def _step(before: int, after: int, scale: float | None, align: bool) -> float:
     """The distance of neighbouring elements of a result, in elements of an axis."""
     if align:
@@ -56,7 +47,8 @@ def _step(before: int, after: int, scale: float | None, align: bool) -> float:
 @functools.lru_cache(maxsize=64)
 def _nearest(before: int, after: int, scale: float | None) -> Array:
     """The elements of an axis that a result of its nearest ones has."""
-    places: Array = _places(before, after, scale, "nearest", False).astype(np.int64)
+    steps = np.arange(after) * _step(before, after, scale, False)
+    places: Array = np.minimum(np.floor(steps), before - 1).astype(np.int64)
     places.flags.writeable = False  # they are kept for later calls
     return places
 
@@ -77,7 +69,8 @@ def _weights(
     before: int, after: int, dtype: np.dtype[Any], scale: float | None, align: bool
 ) -> Array:
     """after x before: what each element of an axis gives to each element of the result."""
-    places = _places(before, after, scale, "cubic", align)
+    steps, step = np.arange(after), _step(before, after, scale, align)
+    places = steps * step if align else (steps + 0.5) * step - 0.5
     lower = np.floor(places).astype(np.int64)
     rows = np.arange(after)
     weights = np.zeros((after, before))
@@ -105,13 +98,23 @@ def _volumes(shape: Sequence[int]) -> tuple[int, ...]:
     return (*shape[:2], *(1,) * (5 - len(shape)), *shape[2:])
 
 
-def _between(
-    axes: Sequence[tuple[int, int, float | None]], mode: str, align: bool
-) -> tuple[Any, ...]:
-    """The steps of three axes, outermost first, and what the C functions call the mode."""
+def _in_volumes(
+    function: Callable[..., None],
+    array: Array,
+    shape: tuple[int, ...],
+    axes: Sequence[tuple[int, int, float | None]],
+    mode: str,
+    align: bool,
+) -> Array:
+    """What a C function of interpolation makes of an array, in this shape."""
+    whole = _volumes(shape)
+    result = new(whole, array)
     corners = align and mode == "linear"
     steps = [_step(n, m, scale, corners) for n, m, scale in axes]
-    return *[1.0] * (3 - len(steps)), *steps, 2 if mode == "nearest" else int(corners)
+    number = 2 if mode == "nearest" else int(corners)
+    places: list[Any] = [*whole[2:], *(1.0,) * (3 - len(steps)), *steps, number]
+    function(None, array.reshape(_volumes(array.shape)), result, *places)
+    return shaped(result, shape)
 
 
 def resized(
@@ -135,12 +138,7 @@ def resized(
         _REPEAT[len(after)](None, x, output, factor)
         return output
     if mode != "cubic":
-        whole = _volumes(shape)
-        output = new(whole, x)
-        volumes = x.reshape(_volumes(x.shape))
-        places: list[Any] = [*whole[2:], *_between(axes, mode, align)]
-        thnn.Interpolation_updateOutput(None, volumes, output, *places)
-        return shaped(output, shape)
+        return _in_volumes(thnn.Interpolation_updateOutput, x, shape, axes, mode, align)
     return _along_axes(x, [_weights(n, m, x.dtype, scale, align) for n, m, scale in axes])
 
 
@@ -177,12 +175,8 @@ def resized_backward(
         _REPEAT_BACK[len(after)](None, x, grad_output, grad_x, factor)
         return grad_x
     if mode != "cubic":
-        whole = _volumes(shape)
-        grad_x = new(whole, grad_output)
-        grads = grad_output.reshape(_volumes(grad_output.shape))
-        places: list[Any] = [*whole[2:], *_between(axes, mode, align)]
-        thnn.Interpolation_updateGradInput(None, grads, grad_x, *places)
-        return shaped(grad_x, shape)
+        function = thnn.Interpolation_updateGradInput
+        return _in_volumes(function, grad_output, shape, axes, mode, align)
     dtype = grad_output.dtype
     weights = [_weights(n, m, dtype, scale, align).T for n, m, scale in axes]
     return _along_axes(grad_output, weights)
