@@ -9,7 +9,10 @@
 
 #include <stdio.h>
 
-enum { LEAST_COLUMNS = 256 }; /* of a piece: short pieces of long rows are slow to read */
+enum {
+  LEAST_COLUMNS = 256, /* of a piece: short pieces of long rows are slow to read */
+  MOST_COLUMNS = 1024  /* whose sums stay in the first-level cache */
+};
 
 #ifdef THNN_ONCE
 THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNNScalar dim,
@@ -92,6 +95,19 @@ static void reduceColumns(const Reduced *call, int64_t sample, int64_t begin, in
       place[i] += TH_INDEX_BASE;
 }
 
+/* Cuts the columns of a sample into pieces: as few as give work to all threads, since pieces of long
+ * rows take longer to read than whole ones. A column's result does not depend on its piece. */
+static THNNBlocks piecesOfColumns(const THNNState *state, THNNPlanes shape)
+{
+  const int64_t columns = shape.positions;
+  const double operations = (double)shape.batch * (double)shape.planes * (double)columns;
+  const int threads = THNN_threads(state, divideUp(columns, LEAST_COLUMNS), operations);
+  const int64_t pieces =
+      maximum(divideUp(columns, MOST_COLUMNS), shape.batch % threads == 0 ? 1 : threads);
+  const int64_t length = divideUp(columns, pieces);
+  return (THNNBlocks){divideUp(columns, length), length, columns};
+}
+
 void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                    THIndexTensor *indices, int dim, bool keep, int mode)
 {
@@ -118,9 +134,8 @@ void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *
   const int64_t positions = call.shape.positions;
   const bool rows = positions == 1;
   /* A block is a piece of all results if these come from rows, otherwise of a sample's. */
-  THNNBlocks blocks = THNN_rowBlocks(rows ? batch : positions, count);
-  if (!rows && blocks.length < LEAST_COLUMNS)
-    blocks = (THNNBlocks){divideUp(positions, LEAST_COLUMNS), LEAST_COLUMNS, positions};
+  const THNNBlocks blocks =
+      rows ? THNN_rowBlocks(batch, count) : piecesOfColumns(state, call.shape);
   const int64_t pieces = rows ? blocks.count : batch * blocks.count;
   const int threads =
       THNN_threads(state, pieces, (double)batch * (double)count * (double)positions);

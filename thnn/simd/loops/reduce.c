@@ -94,17 +94,40 @@ static void sumOfRows(int64_t rows, int64_t n, const real *x, double divisor, re
   }
 }
 
+enum {
+  PIECE = 16 /
+      WIDTH, /* vectors of a row that are added at a time: of floats, a line of the cache */
+  MOST_COLUMNS = 1024, /* whose sums stay in the first-level cache */
+  TOGETHER = 8         /* rows: the hardware's prefetching follows as many */
+};
+
+/* Adds `count` vectors of each of `rows` rows to running sums; both are constants where this is
+ * called. */
+INLINE void addVectors(const int rows, const int count, int64_t apart, const real *x,
+                       double *running)
+{
+  Doubles sum[PIECE];
+#pragma GCC unroll 8
+  for (int p = 0; p < count; p++)
+    sum[p] = *(Doubles *)(running + p * WIDTH);
+#pragma GCC unroll 8
+  for (int r = 0; r < rows; r++)
+#pragma GCC unroll 8
+    for (int p = 0; p < count; p++)
+      sum[p] = plus(sum[p], loadAll(x + r * apart + p * WIDTH));
+#pragma GCC unroll 8
+  for (int p = 0; p < count; p++)
+    *(Doubles *)(running + p * WIDTH) = sum[p];
+}
+
 /* Adds `rows` rows, a constant where this is called, to running sums. */
 INLINE void addRows(const int rows, int64_t n, int64_t apart, const real *x, double *running)
 {
   int64_t i = 0;
-  for (; i + WIDTH <= n; i += WIDTH) {
-    Doubles sum = *(Doubles *)(running + i);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r++)
-      sum = plus(sum, loadAll(x + r * apart + i));
-    *(Doubles *)(running + i) = sum;
-  }
+  for (; i + PIECE * WIDTH <= n; i += PIECE * WIDTH)
+    addVectors(rows, PIECE, apart, x + i, running + i);
+  for (; i + WIDTH <= n; i += WIDTH)
+    addVectors(rows, 1, apart, x + i, running + i);
   for (; i < n; i++)
     for (int r = 0; r < rows; r++)
       running[i] += x[r * apart + i];
@@ -113,10 +136,9 @@ INLINE void addRows(const int rows, int64_t n, int64_t apart, const real *x, dou
 static void sumOfColumns(int64_t n, int64_t count, int64_t apart, const real *x, double divisor,
                          real *sum)
 {
-  enum { COLUMNS = 512, TOGETHER = 4 }; /* whose sums stay in the first-level cache; rows */
-  double running[COLUMNS];
-  for (int64_t begin = 0; begin < n; begin += COLUMNS) {
-    const int64_t columns = n - begin < COLUMNS ? n - begin : COLUMNS;
+  double running[MOST_COLUMNS];
+  for (int64_t begin = 0; begin < n; begin += MOST_COLUMNS) {
+    const int64_t columns = n - begin < MOST_COLUMNS ? n - begin : MOST_COLUMNS;
     for (int64_t i = 0; i < columns; i++)
       running[i] = 0;
     int64_t r = 0;
