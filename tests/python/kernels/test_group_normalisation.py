@@ -16,10 +16,11 @@ SHAPES = [
     *[((1, 1), 1), ((3, 8), 4), ((70, 33), 1), ((200, 768), 1), ((2, 6, 5), 2), ((90, 64, 7), 8)],
     *[((2, 6, 17), 3), ((3, 4, 5, 6), 4), ((1, 8, 12, 12), 1), ((2, 3, 3, 2, 5), 3)],
     ((40, 700, 16), 7),
+    ((700, 93), 3),
 ]
 """Of planes that are worked on one by one, and of shorter ones, of few samples and of many.
 
-The last one takes more than one round of samples.
+The last but one takes more than one round of samples, the last one several blocks.
 """
 
 
@@ -87,13 +88,14 @@ def test_definition(
 
 
 @pytest.mark.parametrize(
-    ("shape", "groups"), [((9, 33), 3), ((100, 40), 1), ((3, 6, 30), 2), ((40, 700, 16), 7)]
+    ("shape", "groups"),
+    [((9, 33), 3), ((100, 40), 1), ((3, 6, 30), 2), ((40, 700, 16), 7), ((700, 93), 3)],
 )
 def test_threads_and_gaps_do_not_change_bits(shape: tuple[int, ...], groups: int) -> None:
     check_threads_and_gaps(lambda a, state: run(a, groups, state), sample(shape, "float32"))
 
 
-@pytest.mark.parametrize("shape", [(9, 6), (90, 6), (3, 6, 30)])
+@pytest.mark.parametrize("shape", [(9, 6), (90, 6), (700, 94), (3, 6, 30)])
 def test_what_is_not_wanted_is_left_out(shape: tuple[int, ...]) -> None:
     a = sample(shape, "float64")
     _, mean, std, *right = run(a, 2)

@@ -17,16 +17,15 @@
 #include <stdio.h>
 
 enum {
-  COST = 4,             /* what an element costs, as a multiple of copying it */
-  SHORT_PLANE = 16,     /* planes of fewer positions are worked on together, a group at a time */
-  SAMPLES_TOGETHER = 2, /* samples whose columns are added up after their gradients are written */
-  MOST_BLOCKS = 64,     /* blocks of samples with sums of their own */
-  FEW_SAMPLES = 64,     /* fewer are not cut into blocks for the sums of planes */
-  PIECE = 256,          /* elements of a group whose gradient is written at a time */
-  COLUMN_PIECE = 2048,  /* positions of a sample whose sums a thread adds up at a time */
-  BLOCKS_BYTES = 2
-      << 20, /* of the sums of all blocks: with many columns, pieces of these are enough */
-  ROUND_BYTES = 256 << 10 /* of the sums of planes of some samples, which stay in a near cache */
+  COST = 4,                /* what an element costs, as a multiple of copying it */
+  SHORT_PLANE = 16,        /* planes of fewer positions are worked on together, a group at a time */
+  TOGETHER = 1024,         /* elements of samples that are worked on together */
+  MOST_SAMPLES = 16,       /* of these */
+  MOST_BLOCKS = 64,        /* blocks of samples with sums of their own */
+  LEAST_SAMPLES = 4,       /* of a block */
+  MANY_SAMPLES = 64,       /* the same where sums of all blocks exceed CACHED_BYTES */
+  COLUMN_PIECE = 2048,     /* positions of a sample whose sums a thread adds up at a time */
+  CACHED_BYTES = 256 << 10 /* of sums, which stay in a near cache */
 };
 
 #ifdef THNN_ONCE
@@ -94,10 +93,9 @@ static void spread(const Cut *cut, const real *numbers, real none, real *values)
       values[p * cut->positions + i] = numbers[p];
 }
 
-/* Where a plane's parameters are: one for each plane, or for each position of short ones. */
+/* One for each plane, or, where they are spread, for each position of short ones. */
 typedef struct Parameters {
   const real *weight, *bias; /* NULL: 1 and 0 */
-  int64_t step;              /* from one kind to the other, where they are spread */
 } Parameters;
 
 /* Writes a group's output; `of` holds its mean, 1 / deviation and 0. */
@@ -106,11 +104,12 @@ static void writeGroup(const SimdChannels *loops, const Cut *cut, int64_t group,
 {
   const bool isPlain = !parameters->weight && !parameters->bias;
   if (isPlain || cut->isShort) {
-    loops->normalise.plane(cut->elements, x, NULL, of, y);
-    if (!isPlain)
-      loops->normalise.row(cut->elements, y, NULL,
-                           parameters->weight - parameters->step + group * cut->elements,
-                           parameters->step, y);
+    const int64_t first = group * cut->elements;
+    if (isPlain)
+      loops->normalise.plane(cut->elements, x, NULL, of, y);
+    else
+      loops->normaliseWeighted(cut->elements, x, of[0], of[1], parameters->weight + first,
+                               parameters->bias + first, y);
     return;
   }
   for (int64_t p = 0; p < cut->planes; p++) {
@@ -143,18 +142,16 @@ void THNN_(GroupNormalization_updateOutput)(THNNState *state, THTensor *input, T
   THNNBuffer *offsets = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *means = THNN_planOut(&plan, save_mean, 6, 2, size);
   THNNBuffer *stds = THNN_planOut(&plan, save_std, 7, 2, size);
-  /* For each position: what is subtracted, a factor, and what is added afterwards. */
   THNNBuffer *spreadOut =
-      THNN_planScratch(&plan, spreads ? (size_t)(3 * columns) * sizeof(real) : 0);
+      THNN_planScratch(&plan, spreads ? (size_t)(2 * columns) * sizeof(real) : 0);
   THNN_planAcquire(&plan);
 
-  Parameters parameters = {factors ? factors->data : NULL, offsets ? offsets->data : NULL, columns};
+  Parameters parameters = {factors ? factors->data : NULL, offsets ? offsets->data : NULL};
   if (spreads) {
     real *of = spreadOut->data;
-    THNN_(simd).pointwise.fill(columns, 0, of);
-    spread(&cut, parameters.weight, 1, of + columns);
-    spread(&cut, parameters.bias, 0, of + 2 * columns);
-    parameters.weight = of + columns;
+    spread(&cut, parameters.weight, 1, of);
+    spread(&cut, parameters.bias, 0, of + columns);
+    parameters = (Parameters){of, of + columns};
   }
   const SimdChannels *loops = &simdFor(state)->channels;
   const int threads = THNN_threads(state, rows, (double)rows * (double)cut.elements * COST);
@@ -204,35 +201,31 @@ static void backOfPlanes(const Simd *loops, const Backward *call, int64_t i)
                                     call->gradInput + i * cut->elements);
 }
 
-/* Writes the gradient of a group with short planes; `weight` is spread over positions. What is
- * `ahead` elements further on is prefetched, unless that is 0: the hardware's own prefetching stops
- * at the end of a page. */
-static void backOfGroup(const Simd *loops, const Backward *call, const real *weight, int64_t i,
-                        int64_t ahead)
+/* The rows of a group in `count` samples, from row i on, which is that of a sample's group. */
+static RowGradients rowsOf(const Backward *call, int64_t i, int64_t count)
 {
   const Cut *cut = &call->cut;
-  const int64_t n = cut->elements;
-  const real *x = call->x + i * n, *g = call->g + i * n;
-  const real mean = call->mean[i], std = call->std[i];
-  real *y = call->gradInput + i * n;
-  double sums[2] = {0, 0};
-  if (weight) {
-    loops->channels.weigh(n, x, g, weight + i % cut->groups * n, mean, sums, y);
-    g = y;
-  } else {
-    loops->channels.gradients.planes(1, n, n, x, g, mean, sums);
-  }
-  const double projection = sums[1] / (double)n * (double)std * (double)std;
-  const real of[] = {mean, (real)(sums[0] / (double)n), (real)projection, std};
-  for (int64_t at = 0, count; at < n; at += count) {
-    count = minimum(PIECE, n - at);
-    if (ahead > 0) {
-      const int64_t bytes = count * (int64_t)sizeof(real), distance = ahead * (int64_t)sizeof(real);
-      THNN_fetchToSecondLevel(x + at, bytes, distance);
-      THNN_fetchToSecondLevel(call->g + i * n + at, bytes, distance);
-    }
-    loops->channels.normaliseBackward.plane(count, x + at, g + at, of, y + at);
-  }
+  return (RowGradients){count,
+                        cut->groups * cut->elements,
+                        cut->groups,
+                        call->x + i * cut->elements,
+                        call->g + i * cut->elements,
+                        call->mean + i,
+                        call->std + i};
+}
+
+/* Writes the gradients of a group in `count` samples, from row i on, and adds what they give to the
+ * sums of columns, unless those are NULL. `weight` is spread over positions. What is `ahead`
+ * elements further on is prefetched, unless that is 0: the hardware's own prefetching stops at the
+ * end of a page. */
+static void backOfRows(const SimdChannels *loops, const Backward *call, const real *weight,
+                       int64_t i, int64_t count, int64_t ahead, double *sums)
+{
+  const Cut *cut = &call->cut;
+  const int64_t n = cut->elements, at = i % cut->groups * n;
+  const RowGradients rows = rowsOf(call, i, count);
+  double *first = sums ? sums + at : NULL, *second = sums ? first + cut->groups * n : NULL;
+  loops->differentiateRows(n, &rows, weight + at, ahead, call->gradInput + i * n, first, second);
 }
 
 /* Adds to the sums of columns [begin, end) what `count` samples from s on give to them: columns are
@@ -243,28 +236,29 @@ static void addSamples(const SimdChannels *loops, const Backward *call, int64_t 
   const Cut *cut = &call->cut;
   const int64_t columns = cut->groups * cut->elements;
   for (int64_t at = begin, next; at < end; at = next) {
-    const int64_t group = at / cut->elements, i = s * cut->groups + group;
+    const int64_t group = at / cut->elements;
+    RowGradients rows = rowsOf(call, s * cut->groups + group, count);
     next = minimum((group + 1) * cut->elements, end);
-    const RowGradients rows = {count,
-                               columns,
-                               cut->groups,
-                               call->x + s * columns + at,
-                               call->g + s * columns + at,
-                               call->mean + i,
-                               call->std + i};
+    rows.x += at - group * cut->elements;
+    rows.gradOutput += at - group * cut->elements;
     loops->addGradients(next - at, &rows, sums + at, sums + columns + at);
   }
 }
 
-/* How samples with short planes are summed up: in blocks of samples, or in pieces of columns. */
+/* How samples with short planes are summed up: in blocks of samples, or in pieces of columns where
+ * that is one block. The number of blocks is a power of two, which two or four threads share
+ * evenly. */
 static THNNBlocks samplesTogether(const Cut *cut)
 {
   const int64_t columns = cut->groups * cut->elements;
+  const int64_t inCache = CACHED_BYTES / (2 * columns * (int64_t)sizeof(double));
   int64_t most = minimum(MOST_BLOCKS, columns * cut->samples / THNN_BLOCK_LENGTH);
-  if (cut->samples < FEW_SAMPLES)
-    most = 1;
-  most = minimum(most, BLOCKS_BYTES / (2 * columns * (int64_t)sizeof(double)));
-  const int64_t length = divideUp(cut->samples, maximum(most, 1));
+  most = minimum(most, cut->samples / LEAST_SAMPLES);
+  most = minimum(most, maximum(inCache, cut->samples / MANY_SAMPLES));
+  int64_t blocks = 1;
+  while (2 * blocks <= most)
+    blocks *= 2;
+  const int64_t length = divideUp(cut->samples, blocks);
   return (THNNBlocks){divideUp(cut->samples, length), length, cut->samples};
 }
 
@@ -277,7 +271,8 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
   const double operations = (double)rows * (double)cut->elements * COST;
   if (blocks.count > 1) {
     const int threads = THNN_threads(state, blocks.count, operations * 2);
-    const int64_t ahead = call->fetches ? SAMPLES_TOGETHER * columns : 0;
+    const int64_t together = minimum(maximum(TOGETHER / columns, 2), MOST_SAMPLES);
+    const int64_t ahead = call->fetches ? together * columns : 0;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t block = 0; block < blocks.count; block++) {
       double *sums = call->sums ? call->sums + block * 2 * columns : NULL;
@@ -285,10 +280,10 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
         sums[i] = 0;
       const int64_t last = block * blocks.length + THNN_blockLength(&blocks, block);
       for (int64_t s = block * blocks.length, next; s < last; s = next) {
-        next = minimum(s + SAMPLES_TOGETHER, last);
-        for (int64_t i = s * cut->groups; call->gradInput && i < next * cut->groups; i++)
-          backOfGroup(loops, call, weight, i, ahead);
-        if (sums)
+        next = minimum(s + together, last);
+        for (int64_t i = 0; call->gradInput && i < cut->groups; i++)
+          backOfRows(&loops->channels, call, weight, s * cut->groups + i, next - s, ahead, sums);
+        if (!call->gradInput)
           addSamples(&loops->channels, call, s, next - s, 0, columns, sums);
       }
     }
@@ -296,9 +291,10 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
   }
   if (call->gradInput) {
     const int threads = THNN_threads(state, rows, operations);
+    const int64_t ahead = call->fetches ? cut->elements : 0;
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < rows; i++)
-      backOfGroup(loops, call, weight, i, call->fetches ? cut->elements : 0);
+      backOfRows(&loops->channels, call, weight, i, 1, ahead, NULL);
   }
   if (call->sums) {
     const int64_t pieces = divideUp(columns, COLUMN_PIECE);
@@ -317,7 +313,7 @@ static void backOfShortPlanes(const THNNState *state, const Backward *call, cons
 static int64_t roundOf(const Cut *cut)
 {
   const int64_t planes = cut->groups * cut->planes;
-  const int64_t most = ROUND_BYTES / (2 * planes * (int64_t)sizeof(double));
+  const int64_t most = CACHED_BYTES / (2 * planes * (int64_t)sizeof(double));
   return minimum(maximum(most, 1), cut->samples);
 }
 
@@ -409,7 +405,7 @@ void THNN_(GroupNormalization_backward)(THNNState *state, THTensor *input, THTen
     return;
   Backward call = {.cut = cutOf(shape, groups)};
   const Cut *cut = &call.cut;
-  const bool sums = gradWeight || gradBias, spreads = weight && cut->isShort && gradInput;
+  const bool sums = gradWeight || gradBias, spreads = cut->isShort && gradInput;
   const THNNBlocks blocks = samplesTogether(cut);
   Scratch needed = {0};
   layOut(cut, blocks.count, sums, spreads, &needed);

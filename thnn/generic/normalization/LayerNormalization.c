@@ -37,6 +37,15 @@ THNNRows THNN_LayerNormalization_backwardCheck(const char *function, THNNShape i
 }
 #endif
 
+/* Copies the parameters of a row's elements, or fills in what stands for them. */
+static void copyOr(int64_t columns, const THNNBuffer *given, real none, real *parameters)
+{
+  if (given)
+    THNN_(simd).pointwise.copy(columns, given->data, parameters);
+  else
+    THNN_(simd).pointwise.fill(columns, none, parameters);
+}
+
 void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                             THTensor *weight, THTensor *bias, THTensor *save_mean,
                                             THTensor *save_std, accreal eps)
@@ -54,19 +63,12 @@ void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, T
   THNNBuffer *offsets = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *means = THNN_planOut(&plan, save_mean, 6, 1, &rows);
   THNNBuffer *stds = THNN_planOut(&plan, save_std, 7, 1, &rows);
-  /* For each element of a row: what is subtracted, a factor, and what is added afterwards. */
-  THNNBuffer *parameters = THNN_planScratch(&plan, (size_t)(3 * columns) * sizeof(real));
+  THNNBuffer *parameters = THNN_planScratch(&plan, (size_t)(2 * columns) * sizeof(real));
   THNN_planAcquire(&plan);
 
-  real *of = parameters->data;
-  THNN_(simd).pointwise.fill(columns, 0, of);
-  for (int i = 1; i < 3; i++) {
-    const THNNBuffer *given = i == 1 ? factors : offsets;
-    if (given)
-      THNN_(simd).pointwise.copy(columns, given->data, of + i * columns);
-    else
-      THNN_(simd).pointwise.fill(columns, i == 1, of + i * columns);
-  }
+  real *weights = parameters->data, *biases = weights + columns;
+  copyOr(columns, factors, 1, weights);
+  copyOr(columns, offsets, 0, biases);
   const bool plain = !factors && !offsets;
   const int threads = THNN_threads(state, rows, (double)rows * (double)columns * COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
@@ -77,9 +79,10 @@ void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, T
     rowStatistics(&THNN_(simd).channels.moments, columns, x, eps, &ofRow[0], &ofRow[1]);
     ((real *)means->data)[i] = ofRow[0];
     ((real *)stds->data)[i] = ofRow[1];
-    THNN_(simd).channels.normalise.plane(columns, x, NULL, ofRow, y);
-    if (!plain)
-      THNN_(simd).channels.normalise.row(columns, y, NULL, of, columns, y);
+    if (plain)
+      THNN_(simd).channels.normalise.plane(columns, x, NULL, ofRow, y);
+    else
+      THNN_(simd).channels.normaliseWeighted(columns, x, ofRow[0], ofRow[1], weights, biases, y);
   }
   THNN_planRelease(&plan);
 }
@@ -103,25 +106,26 @@ void THNN_(LayerNormalization_updateGradInput)(THNNState *state, THTensor *input
   THNNBuffer *factors = weight ? THNN_planIn(&plan, weight, 5) : NULL;
   THNNBuffer *means = THNN_planIn(&plan, save_mean, 6);
   THNNBuffer *stds = THNN_planIn(&plan, save_std, 7);
+  THNNBuffer *ones = THNN_planScratch(&plan, factors ? 0 : (size_t)columns * sizeof(real));
   THNN_planAcquire(&plan);
 
-  const int threads = THNN_threads(state, rows, (double)rows * (double)columns * COST);
+  const real *weights = factors ? factors->data : ones->data;
+  if (!factors)
+    THNN_(simd).pointwise.fill(columns, 1, ones->data);
+  const THNNBlocks blocks = THNN_rowBlocks(rows, columns);
+  const int threads = THNN_threads(state, blocks.count, (double)rows * (double)columns * COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < rows; i++) {
-    const real *x = (const real *)in->data + i * columns;
-    const real *g = (const real *)from->data + i * columns;
-    real *y = (real *)to->data + i * columns;
-    const real mean = ((const real *)means->data)[i], std = ((const real *)stds->data)[i];
-    double sums[2] = {0, 0};
-    if (factors) {
-      THNN_(simd).channels.weigh(columns, x, g, factors->data, mean, sums, y);
-      g = y;
-    } else {
-      THNN_(simd).channels.gradients.planes(1, columns, columns, x, g, mean, sums);
-    }
-    const double projection = sums[1] / (double)columns * (double)std * (double)std;
-    const real ofRow[] = {mean, (real)(sums[0] / (double)columns), (real)projection, std};
-    THNN_(simd).channels.normaliseBackward.plane(columns, x, g, ofRow, y);
+  for (int64_t block = 0; block < blocks.count; block++) {
+    const int64_t i = block * blocks.length;
+    const RowGradients of = {THNN_blockLength(&blocks, block),
+                             columns,
+                             1,
+                             (const real *)in->data + i * columns,
+                             (const real *)from->data + i * columns,
+                             (const real *)means->data + i,
+                             (const real *)stds->data + i};
+    THNN_(simd).channels.differentiateRows(columns, &of, weights, 0, (real *)to->data + i * columns,
+                                           NULL, NULL);
   }
   THNN_planRelease(&plan);
 }

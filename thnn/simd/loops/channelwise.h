@@ -52,9 +52,14 @@ typedef struct SimdChannels {
    * each, or with 1 where that is NULL; center, mean, projection, scale */
   void (*differentiateEach)(int64_t count, int64_t n, const real *x, const real *gradOutput,
                             const real *parameters, const real *weight, real *gradInput);
-  /* y = gradOutput * weight; sums[0] = the sum of y, sums[1] = that of y * (x - center) */
-  void (*weigh)(int64_t n, const real *x, const real *gradOutput, const real *weight, real center,
-                double *sums, real *y);
+  /* (x - center) * scale * weight + bias; each element of a row has a weight and a bias */
+  void (*normaliseWeighted)(int64_t n, const real *x, real center, real scale, const real *weight,
+                            const real *bias, real *z);
+  /* The gradients of rows that are normalised, with a weight for each element of a row: that of x,
+   * whose rows begin as far apart as those of x, and, unless `first` is NULL, what addGradients
+   * adds. Elements `ahead` further on are prefetched, unless that is 0. */
+  void (*differentiateRows)(int64_t n, const RowGradients *rows, const real *weight, int64_t ahead,
+                            real *gradInput, double *first, double *second);
   /* first += gradOutput, second += gradOutput * (x - center) * scale, element by element and row
    * after row */
   void (*addGradients)(int64_t n, const RowGradients *rows, double *first, double *second);
