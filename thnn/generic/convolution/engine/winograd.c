@@ -107,7 +107,8 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   own->groupBlocks = 1;
   own->panelPlanes = roundUp(evenBlock(worker->g.outputPlanes, PANEL_PLANES, 1), SHARED_PLANES);
   own->sharesWeights = true;
-  own->keepsWeights = plan->keeps && keptBytes(worker) <= THNN_mostKeptBytes(!THNN_USES_BLAS);
+  own->keepsWeights = plan->keeps; /* on which the bytes depend */
+  own->keepsWeights &= keptBytes(worker) <= THNN_mostKeptBytes(!THNN_USES_BLAS);
   if (measure(plan, worker))
     return true;
   const int64_t blocks = divideUp(vectors * vectorLanes(), own->blockTiles);
@@ -217,6 +218,31 @@ static void transformWeights(const WinogradWorker *worker, int64_t outer, int64_
     }
 }
 
+/* Packs and transforms the weights that all image planes have for a vector of map planes, of which
+ * the first is `plane`, in a transposed layer. */
+static void transformMapLanes(const WinogradWorker *worker, int64_t plane, real *weights)
+{
+  const int64_t lanes = vectorLanes(), step = weightStep(worker);
+  const int64_t filters = worker->filters, taps = filterOf(worker->plan.tiles);
+  const int64_t images = worker->g.inputPlanes, maps = worker->g.outputPlanes;
+  const int64_t rows = minimum(maps - plane, lanes);
+  for (int64_t image = 0; image < images; image++)
+    for (int64_t first = 0; first < filters; first += BLOCK_PLANES) {
+      const int64_t count = minimum(BLOCK_PLANES, filters - first);
+      const real *from = worker->weight + ((image * maps + plane) * filters + first) * taps;
+      THNN_(simd).products.pack(rows, count * taps, from, filters * taps, worker->packed, lanes);
+      if (worker->phases == 1) {
+        worker->plan.tiles->weights(count, true, worker->packed, step,
+                                    weights + (image * filters + first) * lanes);
+        continue;
+      }
+      orderTaps(worker, 1);
+      for (int64_t phase = 0; phase < PHASES; phase++)
+        worker->plan.tiles->weights(1, true, worker->ordered + phase * taps * lanes, step,
+                                    weights + (phase * images + image) * lanes);
+    }
+}
+
 /* Cuts tiles [first, end) of all samples into segments, and returns their number. */
 static int64_t listSegments(const WinogradWorker *worker, int64_t first, int64_t end,
                             Segment *segment)
@@ -304,7 +330,7 @@ static THNNRanges laterWeights(const WinogradWorker *worker, int64_t planes, int
                                int64_t end, const real *weights)
 {
   const int64_t lanes = vectorLanes();
-  if (!worker->plan.keepsWeights || worker->g.transposed)
+  if (!worker->plan.keepsWeights)
     return (THNNRanges){.count = 0};
   return (THNNRanges){.first = weights + worker->row[0].scalar + worker->term[first].scalar,
                       .bytes = (end - first) * lanes * (int64_t)sizeof(real),
@@ -354,7 +380,8 @@ static void multiplyPanel(const WinogradWorker *worker, int64_t first, int64_t p
   const int64_t filters = filtersOfPair(worker);
   const bool transposed = worker->g.transposed;
   if (worker->plan.sharesWeights) {
-    const int64_t apart = (transposed ? vectorLanes() : worker->innerPlanes) * filters;
+    const int64_t apart =
+        hasMapLanes(worker) ? worker->g.inputPlanes * worker->filters : vectorLanes() * filters;
     for (int64_t block = 0; block < group->blocks; block++)
       multiplySlices(worker, block, blockVectors(worker, group, block), planes, 0, worker->slices,
                      worker->weights + first * apart);
@@ -391,23 +418,24 @@ static bool runPlanes(const WinogradWorker *worker, const Group *group, int64_t 
   return finite;
 }
 
-/* Lists where the products of map planes and slices find their weights and tiles. Outer planes are
- * spread over lanes, and their filters are consecutive vectors. */
+/* Lists where the products of map planes and slices find their weights and tiles. The filters of
+ * planes that are spread over lanes are consecutive vectors. */
 static void listPlanes(WinogradWorker *worker)
 {
-  const bool transposed = worker->g.transposed;
+  const bool mapLanes = hasMapLanes(worker);
   const int64_t vector = filtersOf(worker) * vectorLanes(), tiles = worker->plan.blockTiles;
   const int64_t perPlane = worker->slices / worker->g.inputPlanes, filters = filtersOfPair(worker);
   for (int64_t plane = 0; plane < worker->plan.panelPlanes; plane++) {
-    const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes();
     const int64_t filter = filters > 1 ? worker->phaseFilter : 0;
+    const int64_t lane = plane / vectorLanes() * vector + plane % vectorLanes();
+    const int64_t outer = lane + filter * worker->slices * vectorLanes();
     const int64_t inner = (plane * filters + filter) * vectorLanes();
-    worker->row[plane] = (THNNOffsets){transposed ? inner : outer, plane * tiles};
+    worker->row[plane] = (THNNOffsets){mapLanes ? outer : inner, plane * tiles};
   }
   for (int64_t slice = 0; slice < worker->slices; slice++) {
     const int64_t plane = slice / perPlane, filter = slice % perPlane * vectorLanes();
     const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes() + filter;
-    worker->term[slice] = (THNNOffsets){transposed ? outer : slice * vectorLanes(), slice * tiles};
+    worker->term[slice] = (THNNOffsets){mapLanes ? slice * vectorLanes() : outer, slice * tiles};
   }
 }
 
@@ -434,11 +462,15 @@ static int64_t shareBegin(int64_t parts, int64_t group, int64_t groups, int64_t 
 /* Transforms all weights. All threads of the parallel region call this. */
 static void transformAllWeights(const WinogradWorker *worker, real *weights)
 {
-  const int64_t filters = worker->innerPlanes * worker->filters, planes = worker->outerPlanes;
+  const int64_t filters = filtersOf(worker), planes = planesInLanes(worker);
+  const bool transposed = worker->g.transposed;
 #pragma omp for schedule(static)
   for (int64_t plane = 0; plane < planes; plane += vectorLanes())
-    transformWeights(worker, plane, minimum(plane + vectorLanes(), worker->outerPlanes), 0, filters,
-                     weights + plane * filters);
+    if (transposed && hasMapLanes(worker))
+      transformMapLanes(worker, plane, weights + plane * filters);
+    else
+      transformWeights(worker, plane, minimum(plane + vectorLanes(), planes), 0, filters,
+                       weights + plane * filters);
 }
 
 /* Computes the last `rest` groups, beginning with number `first`, in which threads share slices and

@@ -56,7 +56,9 @@ typedef struct WinogradWorker {
   real *map;
   Finish finish;
   /* [coefficient][vector of outer planes][inner plane][filter][lane], for all planes or a part of
-   * them; filters are those of taps in depth, of slices or of phases */
+   * them; filters are those of taps in depth, of slices or of phases. Kept ones have map planes in
+   * lanes even if transposed, and then filters of phases before image planes: products read each
+   * vector of map planes from one end to the other */
   real *weights;
 
   real *packed;       /* weights: [inner plane and filter][tap][lane] */
@@ -126,12 +128,24 @@ static inline int64_t filtersOfPair(const WinogradWorker *worker)
   return worker->phases > 1 && !worker->plan.sharesWeights ? 1 : worker->filters;
 }
 
-/* The number of filters that are stored one after the other for each outer plane, one for each
- * inner plane and for each of the filters of a pair of planes. */
+/* Whether lanes of transformed weights are map planes, not image planes. */
+static inline bool hasMapLanes(const WinogradWorker *worker)
+{
+  return !worker->g.transposed || worker->plan.keepsWeights;
+}
+
+/* The planes that are spread over lanes of transformed weights. */
+static inline int64_t planesInLanes(const WinogradWorker *worker)
+{
+  return hasMapLanes(worker) ? worker->g.outputPlanes : worker->g.inputPlanes;
+}
+
+/* The number of filters that are stored one after the other for each plane in lanes, one for each
+ * plane of the other side and for each of the filters of a pair of planes. */
 static inline int64_t filtersOf(const WinogradWorker *worker)
 {
   if (worker->plan.sharesWeights)
-    return worker->innerPlanes * worker->filters;
+    return (hasMapLanes(worker) ? worker->g.inputPlanes : worker->g.outputPlanes) * worker->filters;
   const int64_t panel = worker->plan.panelPlanes * filtersOfPair(worker);
   return worker->g.transposed ? panel : BLOCK_PLANES;
 }
@@ -140,8 +154,8 @@ static inline int64_t filtersOf(const WinogradWorker *worker)
 static inline int64_t weightStep(const WinogradWorker *worker)
 {
   const int64_t some = worker->g.transposed ? BLOCK_PLANES : worker->plan.panelPlanes;
-  const int64_t outer = worker->plan.sharesWeights ? worker->outerPlanes : some;
-  return coefficientStep(roundUp(outer, vectorLanes()) * filtersOf(worker));
+  const int64_t planes = worker->plan.sharesWeights ? planesInLanes(worker) : some;
+  return coefficientStep(roundUp(planes, vectorLanes()) * filtersOf(worker));
 }
 
 static inline int64_t sliceStep(const WinogradWorker *worker)
