@@ -31,15 +31,14 @@
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 /* Most bytes of kept weights whose fetching costs nothing. Where vectors of 64 bytes are computed in
- * halves, products of F(4x4, 3x3) take so long that the next weights, which are prefetched, arrive
- * meanwhile, even from memory, as was measured in networks of up to a hundred layers. With few planes
- * and large tiles, there is little that threads can share. */
+ * halves, products take so long that the next weights, which are prefetched, arrive meanwhile, even
+ * from memory, as was measured in networks of up to a hundred layers. With few planes and large
+ * tiles, there is little that threads can share. */
 static double fetchedMeanwhile(const WinogradWorker *worker)
 {
   enum { LEAST_PARTS = 4 };
-  const bool prefetched = worker->plan.tiles == &THNN_(simd).winograd.four && !worker->g.transposed;
-  const bool hidden = THNN_USES_BLAS && THNN_tuning.splitsVectors && prefetched &&
-                      planeParts(worker) >= LEAST_PARTS;
+  const bool hidden =
+      THNN_USES_BLAS && THNN_tuning.splitsVectors && planeParts(worker) >= LEAST_PARTS;
   return hidden ? (double)THNN_mostKeptBytes(false) : 0;
 }
 
