@@ -33,12 +33,15 @@
 /* Most bytes of kept weights whose fetching costs nothing. Where vectors of 64 bytes are computed in
  * halves, products take so long that the next weights, which are prefetched, arrive meanwhile, even
  * from memory, as was measured in networks of up to a hundred layers. With few planes and large
- * tiles, there is little that threads can share. */
+ * tiles, there is little that threads can share. Many tiles of F(2x2, 3x3) take longer than is
+ * counted without fetching: of 256 planes of 14x14, a fifth longer than tiles of 4x4. */
 static double fetchedMeanwhile(const WinogradWorker *worker)
 {
-  enum { LEAST_PARTS = 4 };
+  enum { LEAST_PARTS = 4, FEW_TILES = 32 };
+  const bool small =
+      worker->plan.tiles != &THNN_(simd).winograd.two || allTiles(worker) <= FEW_TILES;
   const bool hidden =
-      THNN_USES_BLAS && THNN_tuning.splitsVectors && planeParts(worker) >= LEAST_PARTS;
+      THNN_USES_BLAS && THNN_tuning.splitsVectors && small && planeParts(worker) >= LEAST_PARTS;
   return hidden ? (double)THNN_mostKeptBytes(false) : 0;
 }
 
