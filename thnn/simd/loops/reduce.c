@@ -24,23 +24,44 @@ INLINE Rest restOf(int64_t n)
   return rest;
 }
 
+/* Adds the upper half of vectors to the lower one; `half` is a constant where this is called. */
+INLINE void addUpper(const int half, Doubles *sums)
+{
+#pragma GCC unroll 8
+  for (int p = 0; p < half; p++)
+    sums[p] += sums[p + half];
+}
+
+/* addHalves() of running sums in vectors, most of it in registers. */
+INLINE double addParts(Doubles *sums)
+{
+  double running[WIDTH];
+  if (PARTS >= 16)
+    addUpper(8, sums);
+  if (PARTS >= 8)
+    addUpper(4, sums);
+  addUpper(2, sums);
+  addUpper(1, sums);
+  *(Doubles *)running = sums[0];
+  return addHalves(WIDTH, running);
+}
+
 INLINE double sumOfRow(const Rest *rest, const real *x)
 {
-  double running[RUNNING_SUMS];
   Doubles sums[PARTS] = {{0}};
   for (int64_t i = 0; i < rest->whole; i += RUNNING_SUMS)
 #pragma GCC unroll 16
     for (int p = 0; p < PARTS; p++)
       sums[p] = plus(sums[p], loadAll(x + i + p * WIDTH));
+  if (rest->left > 0)
 #pragma GCC unroll 16
-  for (int p = 0; p < PARTS; p++) {
-    if (rest->left >= (p + 1) * WIDTH)
-      sums[p] += loadAll(x + rest->whole + p * WIDTH);
-    else if (rest->left > p * WIDTH)
-      sums[p] += loadSome(x + rest->whole + p * WIDTH, rest->lanes[p]);
-    *(Doubles *)(running + p * WIDTH) = sums[p];
-  }
-  return addHalves(RUNNING_SUMS, running);
+    for (int p = 0; p < PARTS; p++) {
+      if (rest->left >= (p + 1) * WIDTH)
+        sums[p] += loadAll(x + rest->whole + p * WIDTH);
+      else if (rest->left > p * WIDTH)
+        sums[p] += loadSome(x + rest->whole + p * WIDTH, rest->lanes[p]);
+    }
+  return addParts(sums);
 }
 
 static double sum(int64_t n, const real *x)
