@@ -271,11 +271,17 @@ def interpolation(shape: tuple[int, ...], size: tuple[int, int], mode: str = "li
     def peer(torch: Any, t: Any) -> Any:
         if mode == "nearest":
             return torch.ops.aten.upsample_nearest2d.default(t.x, size)
+        if mode == "cubic":
+            return torch.ops.aten.upsample_bicubic2d.default(t.x, size, False)
         return torch.ops.aten.upsample_bilinear2d.default(t.x, size, False)
 
     def peer_gradient(torch: Any, t: Any) -> Any:
         if mode == "nearest":
             return torch.ops.aten.upsample_nearest2d_backward.default(t.gradOutput, size, shape)
+        if mode == "cubic":
+            return torch.ops.aten.upsample_bicubic2d_backward.default(
+                t.gradOutput, size, shape, False
+            )
         return torch.ops.aten.upsample_bilinear2d_backward.default(t.gradOutput, size, shape, False)
 
     kind = "" if mode == "linear" else f"_{mode}"
@@ -331,4 +337,6 @@ FUNCTIONS = [
     summing((64, 64, 28, 28), (0, 2, 3)),
     interpolation((8, 64, 28, 28), (56, 56)),
     interpolation((8, 64, 28, 28), (42, 42), "nearest"),
+    interpolation((8, 64, 28, 28), (56, 56), "cubic"),
+    interpolation((1, 3, 256, 256), (128, 128), "cubic"),
 ]  # fmt: skip

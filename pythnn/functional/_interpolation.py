@@ -1,8 +1,7 @@
 """Interpolation between the centres of elements whose outer edges coincide.
 
 THNN puts the centres of corner elements on each other (``align_corners=True``). For the other way,
-linear and nearest resampling have a C function; sampling moves the places, and cubic convolution is
-built here from a matrix for each axis.
+resampling has a C function; sampling moves the places.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from .. import thnn
-from .._products import product
 from .._tensor import array_module
 from ._arrays import Array, Unfit, dense, like, new, shaped, zeros
 from ._axes import empty, filled
@@ -27,14 +25,6 @@ def aligned(align_corners: Any) -> bool:
     if not isinstance(align_corners, bool):
         raise Unfit("align_corners", "True or False", repr(align_corners))
     return align_corners
-
-
-def _cubic(distance: Any) -> Any:
-    """The weight of an element at a distance, in cubic convolution (Keys, 1981)."""
-    a, d = -0.75, np.abs(distance)
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
 
 
 def _step(before: int, after: int, scale: float | None, align: bool) -> float:
@@ -64,38 +54,13 @@ def _factor(before: tuple[int, ...], after: tuple[int, ...], scales: tuple[Any, 
     return factor if same else 0
 
 
-@functools.lru_cache(maxsize=64)
-def _weights(
-    before: int, after: int, dtype: np.dtype[Any], scale: float | None, align: bool
-) -> Array:
-    """after x before: what each element of an axis gives to each element of the result."""
-    steps, step = np.arange(after), _step(before, after, scale, align)
-    places = steps * step if align else (steps + 0.5) * step - 0.5
-    lower = np.floor(places).astype(np.int64)
-    rows = np.arange(after)
-    weights = np.zeros((after, before))
-    for offset in (-1, 0, 1, 2):
-        weight = _cubic(places - lower - offset)
-        np.add.at(weights, (rows, np.clip(lower + offset, 0, before - 1)), weight)
-    weights = weights.astype(dtype)
-    weights.flags.writeable = False  # it is kept for later calls
-    return weights
-
-
-def _along_axes(array: Array, matrices: Sequence[Array]) -> Array:
-    """Multiplies the last axes of an array by a matrix each."""
-    xp = array_module(array)
-    count = len(matrices)
-    for i, matrix in enumerate(matrices):
-        axis = array.ndim - count + i
-        rows = product(array.swapaxes(axis, -1), xp.asarray(matrix.T))
-        array = rows.swapaxes(axis, -1)
-    return dense(array)
-
-
 def _volumes(shape: Sequence[int]) -> tuple[int, ...]:
     """Batch x planes x one to three sizes as the C functions take them."""
     return (*shape[:2], *(1,) * (5 - len(shape)), *shape[2:])
+
+
+_MODES = {"linear": 0, "nearest": 2, "cubic": 3}
+"""The numbers of the C functions, without corners that coincide."""
 
 
 def _in_volumes(
@@ -109,9 +74,9 @@ def _in_volumes(
     """What a C function of interpolation makes of an array, in this shape."""
     whole = _volumes(shape)
     result = new(whole, array)
-    corners = align and mode == "linear"
+    corners = align and mode != "nearest"
     steps = [_step(n, m, scale, corners) for n, m, scale in axes]
-    number = 2 if mode == "nearest" else int(corners)
+    number = _MODES[mode] + int(corners)
     places: list[Any] = [*whole[2:], *(1.0,) * (3 - len(steps)), *steps, number]
     function(None, array.reshape(_volumes(array.shape)), result, *places)
     return shaped(result, shape)
@@ -137,9 +102,7 @@ def resized(
         output = new(shape, x)
         _REPEAT[len(after)](None, x, output, factor)
         return output
-    if mode != "cubic":
-        return _in_volumes(thnn.Interpolation_updateOutput, x, shape, axes, mode, align)
-    return _along_axes(x, [_weights(n, m, x.dtype, scale, align) for n, m, scale in axes])
+    return _in_volumes(thnn.Interpolation_updateOutput, x, shape, axes, mode, align)
 
 
 _REPEAT: dict[int, Any] = {
@@ -174,12 +137,8 @@ def resized_backward(
         grad_x = like(x)
         _REPEAT_BACK[len(after)](None, x, grad_output, grad_x, factor)
         return grad_x
-    if mode != "cubic":
-        function = thnn.Interpolation_updateGradInput
-        return _in_volumes(function, grad_output, shape, axes, mode, align)
-    dtype = grad_output.dtype
-    weights = [_weights(n, m, dtype, scale, align).T for n, m, scale in axes]
-    return _along_axes(grad_output, weights)
+    function = thnn.Interpolation_updateGradInput
+    return _in_volumes(function, grad_output, shape, axes, mode, align)
 
 
 def _check(name: str, sizes: Sequence[int]) -> None:

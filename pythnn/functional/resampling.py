@@ -273,7 +273,7 @@ def interpolate(
 ) -> Array:
     """An image, a sequence or a volume in another size, or stretched by a factor.
 
-    Interpolation, but for the mode "cubic".
+    Interpolation.
 
     Parameters
     ----------

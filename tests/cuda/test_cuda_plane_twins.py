@@ -277,11 +277,11 @@ for size in ((9, 38, 46), (5, 19, 23), (2, 7, 9), (1, 1, 1), (3, 57, 101)):
     trilinear = crowded(VOLUMES, *size)
     sampling("VolumetricUpSamplingTrilinear", str(size), VOLUMES, 16, trilinear, **given)
 for size in ((9, 14, 21), (2, 3, 5), (1, 1, 1), (3, 57, 101)):
-    for mode in (0, 1, 2):
+    for mode in range(5):
         sizes = dict(zip(("outputDepth", "outputHeight", "outputWidth"), size, strict=True))
         before = VOLUMES.shape[2:]
         pairs = zip(before, size, strict=True)
-        steps = [(n - 1) / max(m - 1, 1) if mode == 1 else n / m for n, m in pairs]
+        steps = [(n - 1) / max(m - 1, 1) if mode in (1, 4) else n / m for n, m in pairs]
         names = ("stepDepth", "stepHeight", "stepWidth")
         given = {**dict(zip(names, steps, strict=True)), "mode": mode}
         case = f"{size} {mode}"

@@ -42,7 +42,7 @@ thnn_folder(THCUNN_MODULE_SOURCES generic/pooling average.cu FeatureLPPooling.cu
             VolumetricMaxPooling.cu VolumetricMaxUnpooling.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/recurrent GRUFused.cu GRUSteps.cu LSTMFused.cu LSTMSteps.cu
             RNNSteps.cu SeqGRU.cu SeqLSTM.cu)
-thnn_folder(THCUNN_MODULE_SOURCES generic/resampling Interpolation.cu linear.cu nearest.cu
+thnn_folder(THCUNN_MODULE_SOURCES generic/resampling cubic.cu Interpolation.cu linear.cu nearest.cu
             SpatialGridSamplerBilinear.cu SpatialUpSamplingBilinear.cu SpatialUpSamplingNearest.cu
             VolumetricUpSamplingNearest.cu VolumetricUpSamplingTrilinear.cu)
 

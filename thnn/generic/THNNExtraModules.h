@@ -556,7 +556,7 @@ THNN_API void THNN_(Padding_updateGradInput)(
     int pback,            /* as in the forward call */
     int mode);            /* as in the forward call */
 
-/* Linear resampling of volumes to any places, or their elements there. */
+/* Linear resampling of volumes to any places, cubic convolution, or their elements there. */
 THNN_API void THNN_(Interpolation_updateOutput)(
     THNNState *state,  /* may be NULL */
     THTensor *input,   /* in: batch x planes x inputDepth x inputHeight x inputWidth */
@@ -568,7 +568,8 @@ THNN_API void THNN_(Interpolation_updateOutput)(
     double stepHeight, /* the same of rows */
     double stepWidth,  /* the same of columns */
     int mode); /* 0: the outer edges of the first elements coincide; 1: these elements; 2: these, and
-                * each element is the one at or before its place */
+                * each element is the one at or before its place; 3, 4: cubic convolution at the
+                * places of 0 and 1 */
 
 /* The same resampling, backward. */
 THNN_API void THNN_(Interpolation_updateGradInput)(

@@ -14,18 +14,21 @@ typedef struct THNNResamplingArguments {
   THNNScalar outputSize[3];
 } THNNResamplingArguments;
 
-/* Where the places of output indices begin, and whether what is between two elements is mixed. */
+/* Where the places of output indices begin, and what is made of the elements around a place. */
 typedef enum THNNInterpolationMode {
-  THNN_INTERPOLATION_EDGES,   /* the outer edges of the first elements coincide */
-  THNN_INTERPOLATION_CORNERS, /* the first elements coincide */
-  THNN_INTERPOLATION_NEAREST  /* as before, and a place is the element at or before it */
+  THNN_INTERPOLATION_EDGES,        /* the outer edges of the first elements coincide */
+  THNN_INTERPOLATION_CORNERS,      /* the first elements coincide */
+  THNN_INTERPOLATION_NEAREST,      /* as before, and a place is the element at or before it */
+  THNN_INTERPOLATION_CUBIC,        /* outer edges coincide; four elements are mixed */
+  THNN_INTERPOLATION_CUBIC_CORNERS /* the first elements coincide; four elements are mixed */
 } THNNInterpolationMode;
 
 /* Where output indices are along each dimension: index i at start + i * step, or at the nearest
- * index of the input; with `isWhole` at the index before that. */
+ * index of the input; with `isWhole` at the index before that. With `isCubic` it is cubic
+ * convolution of the four indices around, of which the nearest ones stand for those outside. */
 typedef struct THNNResamplingSteps {
   double step[3], start[3];
-  bool isWhole;
+  bool isWhole, isCubic;
 } THNNResamplingSteps;
 
 typedef struct THNNResampling {

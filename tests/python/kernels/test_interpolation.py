@@ -13,15 +13,35 @@ from support.bounds import assert_near
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 
-EDGES, CORNERS, NEAREST = range(3)
+EDGES, CORNERS, NEAREST, CUBIC, CUBIC_CORNERS = range(5)
 SIZES = [
     *[((1, 4, 5), (1, 8, 10)), ((1, 9, 7), (1, 3, 2)), ((3, 4, 5), (2, 9, 4))],
     *[((1, 1, 1), (2, 3, 4)), ((2, 3, 4), (1, 1, 1)), ((1, 40, 50), (1, 4, 5))],
 ]
 
 
+def cubic_weight(distance: float) -> float:
+    """The weight of an element at a distance, in cubic convolution (Keys, 1981)."""
+    a, d = -0.75, abs(distance)
+    if d <= 1:
+        return ((a + 2) * d - (a + 3)) * d * d + 1
+    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a if d < 2 else 0.0
+
+
+def cubic_matrix(before: int, after: int, step: float, mode: int) -> np.ndarray:
+    """The same for cubic convolution: the nearest elements stand for those outside."""
+    found = np.zeros((after, before))
+    for i in range(after):
+        at = (i + 0.5) * step - 0.5 if mode == CUBIC else i * step
+        for index in range(math.floor(at) - 1, math.floor(at) + 3):
+            found[i, min(max(index, 0), before - 1)] += cubic_weight(at - index)
+    return found
+
+
 def matrix(before: int, after: int, step: float, mode: int) -> np.ndarray:
     """after x before: what each index of the input gives to each of the output."""
+    if mode >= CUBIC:
+        return cubic_matrix(before, after, step, mode)
     found = np.zeros((after, before))
     for i in range(after):
         at = min(max(i * step if mode else (i + 0.5) * step - 0.5, 0), before - 1)
@@ -34,7 +54,7 @@ def matrix(before: int, after: int, step: float, mode: int) -> np.ndarray:
 
 def steps_of(before: Any, after: Any, mode: int, stretch: float) -> list[float]:
     pairs = zip(before, after, strict=True)
-    if mode == CORNERS:
+    if mode in (CORNERS, CUBIC_CORNERS):
         return [stretch * (n - 1) / max(m - 1, 1) for n, m in pairs]
     return [stretch * n / m for n, m in pairs]
 
@@ -48,7 +68,7 @@ def run(x: Any, grad: Any, steps: list[float], mode: int, state: State | None = 
 
 
 @pytest.mark.parametrize("stretch", [1.0, 0.9, 1.3])
-@pytest.mark.parametrize("mode", [EDGES, CORNERS, NEAREST])
+@pytest.mark.parametrize("mode", range(5))
 @pytest.mark.parametrize(("before", "after"), SIZES)
 def test_definition(before: Any, after: Any, mode: int, stretch: float) -> None:
     draw = np.random.default_rng(3)
@@ -63,11 +83,11 @@ def test_definition(before: Any, after: Any, mode: int, stretch: float) -> None:
         wanted = np.einsum("bcijk,zi,yj,xk->bczyx", x.astype(float), *matrices)
         assert_near(output, wanted, 32, 8)
         wanted = np.einsum("bczyx,zi,yj,xk->bcijk", grad.astype(float), *matrices)
-        sums = np.prod([m.sum(0).max() for m in matrices])
+        sums = np.prod([np.abs(m).sum(0).max() for m in matrices])
         assert_near(grad_x, wanted, 64 + float(sums), 8 * max(1.0, float(sums)))
 
 
-@pytest.mark.parametrize("mode", [EDGES, NEAREST])
+@pytest.mark.parametrize("mode", [EDGES, NEAREST, CUBIC])
 def test_threads_and_gaps_do_not_change_bits(mode: int) -> None:
     draw = np.random.default_rng(4)
     arrays = {
@@ -95,7 +115,7 @@ def test_refusals() -> None:
         thnn.Interpolation_updateGradInput(
             None, np.ones((1, 1, 2, 3)), output, 1, 2, 3, 1.0, 1.0, 1.0, EDGES
         )
-    for mode in (-1, 3):
+    for mode in (-1, 5):
         with pytest.raises(THNNArgumentError, match="'mode'"):
             thnn.Interpolation_updateOutput(None, x, output, 1, 2, 3, 1.0, 1.0, 1.0, mode)
     assert output.numpy().shape == (0,)

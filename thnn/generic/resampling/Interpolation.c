@@ -1,10 +1,12 @@
-/* Linear resampling of volumes to any places, or the elements at these.
+/* Linear resampling of volumes to any places, cubic convolution, or the elements at these.
  *   input, gradInput     batch x planes x inputDepth x inputHeight x inputWidth
  *   output, gradOutput   batch x planes x outputDepth x outputHeight x outputWidth
  * Along each dimension output index i is at i * step of the input's indices, in mode 0 at
  * (i + 1/2) * step - 1/2, or at the nearest index that the input has; in mode 2 at the index before
- * that. */
+ * that. Modes 3 and 4 have the places of modes 0 and 1, also outside the input, whose nearest
+ * elements count there. */
 #include "generic/resampling/checks.h"
+#include "generic/resampling/cubic.h"
 #include "generic/resampling/linear.h"
 
 #include <stdio.h>
@@ -24,11 +26,13 @@ static void setSteps(const char *function, int at, const THNNInterpolation *to, 
       THNN_reject(function, names[d], at + d, "a number from 0 to 2147483647", found);
     }
     r->steps.step[d] = step;
-    r->steps.start[d] = mode == THNN_INTERPOLATION_EDGES ? (step - 1) / 2 : 0;
+    const bool edges = mode == THNN_INTERPOLATION_EDGES || mode == THNN_INTERPOLATION_CUBIC;
+    r->steps.start[d] = edges ? (step - 1) / 2 : 0;
   }
   THNN_checkAtLeast(function, THNN_SCALAR(mode, at + 3), THNN_INTERPOLATION_EDGES);
-  THNN_checkAtMost(function, THNN_SCALAR(mode, at + 3), THNN_INTERPOLATION_NEAREST);
+  THNN_checkAtMost(function, THNN_SCALAR(mode, at + 3), THNN_INTERPOLATION_CUBIC_CORNERS);
   r->steps.isWhole = mode == THNN_INTERPOLATION_NEAREST;
+  r->steps.isCubic = mode >= THNN_INTERPOLATION_CUBIC;
 }
 
 THNNResampling THNN_Interpolation_shapeCheck(const char *function, THNNShape input, int at,
@@ -82,7 +86,10 @@ void THNN_(Interpolation_updateOutput)(THNNState *state, THTensor *input, THTens
       call.function, THNN_SHAPE(input, 2), 4,
       (THNNInterpolation){
           {outputDepth, outputHeight, outputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
-  THNN_(linear_updateOutput)(&call, input, output);
+  if (call.resampling.steps.isCubic)
+    THNN_(cubic_updateOutput)(&call, input, output);
+  else
+    THNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THNN_(Interpolation_updateGradInput)(THNNState *state, THTensor *gradOutput,
@@ -95,5 +102,8 @@ void THNN_(Interpolation_updateGradInput)(THNNState *state, THTensor *gradOutput
       call.function, THNN_SHAPE(gradOutput, 2), 4,
       (THNNInterpolation){
           {inputDepth, inputHeight, inputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
-  THNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
+  if (call.resampling.steps.isCubic)
+    THNN_(cubic_updateGradInput)(&call, gradOutput, gradInput);
+  else
+    THNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }

@@ -1,5 +1,5 @@
 /* The twin of generic/resampling/Interpolation.c. */
-#include "cuda/generic/resampling/linear.cuh"
+#include "cuda/generic/resampling/cubic.cuh"
 #include "generic/resampling/checks.h"
 
 void THCUNN_(Interpolation_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,
@@ -12,7 +12,10 @@ void THCUNN_(Interpolation_updateOutput)(THCState *state, THCTensor *input, THCT
       call.function, THNN_SHAPE(input, 2), 4,
       THNNInterpolation{
           {outputDepth, outputHeight, outputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
-  THCUNN_(linear_updateOutput)(&call, input, output);
+  if (call.resampling.steps.isCubic)
+    THCUNN_(cubic_updateOutput)(&call, input, output);
+  else
+    THCUNN_(linear_updateOutput)(&call, input, output);
 }
 
 void THCUNN_(Interpolation_updateGradInput)(THCState *state, THCTensor *gradOutput,
@@ -25,5 +28,8 @@ void THCUNN_(Interpolation_updateGradInput)(THCState *state, THCTensor *gradOutp
       call.function, THNN_SHAPE(gradOutput, 2), 4,
       THNNInterpolation{
           {inputDepth, inputHeight, inputWidth}, {stepDepth, stepHeight, stepWidth}, mode});
-  THCUNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
+  if (call.resampling.steps.isCubic)
+    THCUNN_(cubic_updateGradInput)(&call, gradOutput, gradInput);
+  else
+    THCUNN_(linear_updateGradInput)(&call, gradOutput, gradInput);
 }
