@@ -107,10 +107,11 @@ int64_t THNN_pooledElements(const THNNPooledIndices *pooled)
 
 /* The number of planes that a run takes together, where each has few indices. A run costs about as
  * much as listing LISTED_PER_RUN windows: taking more planes together saves runs, but lists more
- * windows, which must not cost more than it saves. */
+ * windows, which must not cost more than it saves. For adaptive
+ * pooling of planes of 2x2 to 7x7, 4 was measured to be 0 to 4 % faster than 16. */
 static int64_t planesOfRun(const THNNPooledIndices *pooled)
 {
-  enum { LISTED_PER_RUN = 16 };
+  enum { LISTED_PER_RUN = 4 };
   const int64_t count = pooled->slices * pooled->rows * pooled->length;
   if (!pooled->near || count > THNN_DECODED)
     return 1;
