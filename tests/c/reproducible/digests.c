@@ -58,7 +58,7 @@ typedef struct Digest {
   uint64_t value;
 } Digest;
 
-enum { MOST_DIGESTS = 64 };
+enum { MOST_DIGESTS = 80 };
 static Digest digests[MOST_DIGESTS];
 static int digestCount;
 
@@ -389,6 +389,95 @@ static void resample(void)
   add("SpatialUpSamplingBilinear_updateOutput", output);
 }
 
+/* Samples of one group, or of several, with planes of one to many positions. */
+static void normalise(void)
+{
+  static const int64_t lengths[] = {1, 3, 16, 37, 300};
+  const int64_t groups = between(1, 4), planes = groups * between(1, 40);
+  const double batch = (double)between(1, 70), length = (double)lengths[between(0, 4)];
+  Tensor *input = RANDOM(batch, (double)planes, length), *output = emptyTensor();
+  Tensor *weight = RANDOM((double)planes), *bias = RANDOM((double)planes);
+  Tensor *mean = emptyTensor(), *deviation = emptyTensor(), *gradInput = emptyTensor();
+  Tensor *gradWeight = randomLike(weight), *gradBias = randomLike(bias);
+  MODULE(GroupNormalization_updateOutput)
+  (state, input, output, weight, bias, mean, deviation, groups, 1e-5);
+  Tensor *gradOutput = randomLike(output);
+  MODULE(GroupNormalization_backward)
+  (state, input, gradOutput, gradInput, gradWeight, gradBias, weight, mean, deviation, groups, 0.5);
+  add("GroupNormalization_updateOutput", output);
+  add("GroupNormalization_backward", gradInput);
+  add("GroupNormalization_backward", gradWeight);
+  add("GroupNormalization_backward", gradBias);
+
+  Tensor *rows = RANDOM(batch, (double)planes);
+  MODULE(LayerNormalization_updateOutput)
+  (state, rows, output, weight, bias, mean, deviation, 1e-5);
+  Tensor *gradRows = randomLike(rows);
+  MODULE(LayerNormalization_updateGradInput)
+  (state, rows, gradRows, gradInput, weight, mean, deviation);
+  add("LayerNormalization_updateOutput", output);
+  add("LayerNormalization_updateGradInput", gradInput);
+}
+
+static void convolveGroups(void)
+{
+  const int groups = (int)between(2, 5), k = (int)between(1, 3), s = (int)between(1, 2);
+  const int64_t in = groups * between(1, 20), out = groups * between(1, 20);
+  const int size = (int)between(5, 16), p = k / 2;
+  Tensor *input = RANDOM(2, (double)in, size, size), *output = emptyTensor();
+  Tensor *weight = RANDOM((double)out, (double)(in / groups), k, k), *bias = RANDOM((double)out);
+  Tensor *gradInput = emptyTensor(), *gradWeight = randomLike(weight), *gradBias = randomLike(bias);
+  MODULE(GroupedConvolution_updateOutput)
+  (state, input, output, weight, bias, false, groups, 1, s, s, 0, p, p, 0, p, p, 1, 1, 1);
+  Tensor *gradOutput = randomLike(output);
+  MODULE(GroupedConvolution_updateGradInput)
+  (state, gradOutput, gradInput, weight, 1, size, size, false, false, groups, 1, s, s, 0, p, p, 0,
+   p, p, 1, 1, 1);
+  MODULE(GroupedConvolution_accGradParameters)
+  (state, input, gradOutput, gradWeight, gradBias, 2, false, groups, 1, s, s, 0, p, p, 0, p, p, 1,
+   1, 1, 0.5);
+  add("GroupedConvolution_updateOutput", output);
+  add("GroupedConvolution_updateGradInput", gradInput);
+  add("GroupedConvolution_accGradParameters", gradWeight);
+  add("GroupedConvolution_accGradParameters", gradBias);
+}
+
+static void convolveJoined(void)
+{
+  const int64_t in = planes(), out = planes();
+  const int size = (int)between(4, 20);
+  Tensor *input = RANDOM(2, (double)in, size, size), *output = emptyTensor();
+  Tensor *weight = RANDOM((double)out, (double)in, 3, 3), *bias = RANDOM((double)out);
+  Tensor *addend = RANDOM(2, (double)out, size, size);
+  MODULE(SpatialConvolutionJoined_updateOutput)
+  (state, input, output, weight, bias, addend, (int)between(0, 3), 0, 0, 3, 3, 1, 1, 1, 1, 1, 1);
+  add("SpatialConvolutionJoined_updateOutput", output);
+}
+
+static void sumUp(void)
+{
+  Tensor *input = RANDOM((double)between(1, 90), (double)between(1, 400)), *output = emptyTensor();
+  for (int dim = 1; dim <= 2; dim++) {
+    MODULE(Reduction_updateOutput)(state, input, output, NULL, dim, false, 2);
+    add("Reduction_updateOutput", output);
+  }
+}
+
+static void interpolate(void)
+{
+  const int from = (int)between(2, 20), to = (int)between(1, 45);
+  const double step = (double)from / to;
+  Tensor *input = RANDOM(2, 3, 1, from, from), *output = emptyTensor(), *gradInput = emptyTensor();
+  for (int mode = 0; mode <= 4; mode++) {
+    MODULE(Interpolation_updateOutput)(state, input, output, 1, to, to, 1, step, step, mode);
+    Tensor *gradOutput = randomLike(output);
+    MODULE(Interpolation_updateGradInput)
+    (state, gradOutput, gradInput, 1, from, from, 1, step, step, mode);
+    add("Interpolation_updateOutput", output);
+    add("Interpolation_updateGradInput", gradInput);
+  }
+}
+
 /* Makes `count` calls, each from numbers of its own. */
 static void repeat(int count, void (*call)(void))
 {
@@ -427,6 +516,11 @@ int main(int argc, char **argv)
   repeat(12, classify);
   repeat(12, resample);
   repeat(12, mix);
+  repeat(30, normalise);
+  repeat(16, convolveGroups);
+  repeat(16, convolveJoined);
+  repeat(12, sumUp);
+  repeat(12, interpolate);
   THNN_State_free(state);
   if (argc > 1 && !strcmp(argv[1], "write"))
     for (int i = 0; i < digestCount; i++)
