@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 MODULES = Path(__file__).parents[3] / "cmake"
-TOOLCHAINS = {"aarch64-linux-gnu": "aarch64-root", "x86_64-linux-musl": "musl-root"}
+TOOLCHAINS = {"aarch64-linux-gnu": "aarch64-root", "linux-musl": "musl-root"}
 """What fills the folder that a toolchain file takes the target's libraries from."""
 PROJECT = f"""
 cmake_minimum_required(VERSION 3.20)

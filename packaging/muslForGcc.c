@@ -1,8 +1,12 @@
-/* What the unwinder of Debian's libgcc_eh.a asks of glibc, answered for musl: which object has a place of
- * the code, and where its table of frames is. */
+/* What Debian's libgcc asks of glibc, answered for musl. Each library that is linked with this has its own. */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stddef.h>
+#include <sys/auxv.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* ---- The unwinder's: which object has a place of the code, and where its table of frames is */
 
 /* glibc's, of <dlfcn.h>. */
 struct dl_find_object {
@@ -36,10 +40,19 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
   return found->mapStart && found->ehFrame;
 }
 
-/* 0 if there is one. Each library that is linked with this has its own. */
-__attribute__((visibility("hidden"))) int _dl_find_object(void *place, struct dl_find_object *found)
+/* 0 if there is one. */
+HIDDEN int _dl_find_object(void *place, struct dl_find_object *found)
 {
   *found = (struct dl_find_object){0};
   struct search search = {(ElfW(Addr))place, found};
   return dl_iterate_phdr(look, &search) ? 0 : -1;
 }
+
+/* ---- Of atomic operations on aarch64: what the processor has */
+
+#ifdef __aarch64__
+HIDDEN unsigned long __getauxval(unsigned long type)
+{
+  return getauxval(type);
+}
+#endif
