@@ -107,8 +107,8 @@ int64_t THNN_pooledElements(const THNNPooledIndices *pooled)
 
 /* The number of planes that a run takes together, where each has few indices. A run costs about as
  * much as listing LISTED_PER_RUN windows: taking more planes together saves runs, but lists more
- * windows, which must not cost more than it saves. For adaptive
- * pooling of planes of 2x2 to 7x7, 4 was measured to be 0 to 4 % faster than 16. */
+ * windows, which must not cost more than it saves. For adaptive pooling of planes of 2x2 to 7x7,
+ * 4 was measured to be 0 to 4 % faster than 16. */
 static int64_t planesOfRun(const THNNPooledIndices *pooled)
 {
   enum { LISTED_PER_RUN = 4 };
