@@ -68,37 +68,19 @@ static void setAxis(const THNNResampling *r, int d, Axis *axis)
   }
 }
 
-static void setAxes(const THNNResampling *r, void *memory, Axis axes[3])
+/* The axes in memory that setPlaces has filled. */
+static void axesIn(const THNNResampling *r, void *memory, Axis axes[3])
 {
   Scratch scratch = {.base = memory};
   layOutAxes(r, axes, &scratch);
+}
+
+static void setPlaces(const THNNResampling *r, void *memory)
+{
+  Axis axes[3];
+  axesIn(r, memory, axes);
   for (int d = 0; d < 3; d++)
     setAxis(r, d, &axes[d]);
-}
-
-/* How the work is divided into blocks of rows of the result, each thread with scratch: forward for
- * rows of the output, one for each tap, and one of the input; backward for a row of the output. */
-typedef struct Partition {
-  THNNBlocks blocks;
-  int threads;
-  size_t threadBytes;
-} Partition;
-
-static real *layOutRows(const THNNResampling *r, Scratch *scratch)
-{
-  return THNN_take(scratch, TAPS * r->output[2] + r->input[2], sizeof(real));
-}
-
-static Partition partitionFor(const THNNState *state, const THNNResampling *r,
-                              const int64_t result[3], int64_t cost)
-{
-  const int64_t rows = r->batch * r->planes * result[0] * result[1];
-  Partition partition = {.blocks = THNN_rowBlocks(rows, cost)};
-  partition.threads = THNN_threads(state, partition.blocks.count, (double)rows * (double)cost);
-  Scratch needed = {0};
-  layOutRows(r, &needed);
-  partition.threadBytes = needed.used;
-  return partition;
 }
 
 /* sum = the weighted sum of rows of n elements. */
@@ -152,42 +134,33 @@ static const real *resampledRow(Slice *slice, int64_t index)
   return row;
 }
 
+static void convolveForward(const THNNResampling *r, void *places, const real *input, int64_t first,
+                            int64_t count, real *scratch, real *output)
+{
+  Axis axes[3];
+  axesIn(r, places, axes);
+  const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
+  Slice slice = {.axes = axes, .buffer = scratch, .mixed = scratch + TAPS * width};
+  THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
+  for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
+    if (i == 0 || row.y == 0)
+      beginSlice(&slice, input + row.plane * elements, row.z);
+    const real *rows[TAPS];
+    for (int k = 0; k < TAPS; k++)
+      rows[k] = resampledRow(&slice, axes[1].place[TAPS * row.y + k]);
+    addTaps(width, axes[1].weight + TAPS * row.y, rows, output + i * width);
+  }
+}
+
 void THNN_(cubic_updateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output)
 {
   const THNNResampling *r = &call->resampling;
-  const int64_t size[] = {r->batch, r->planes, r->output[0], r->output[1], r->output[2]};
-
-  THNNPlan plan;
-  THNN_planStart(&plan, call->function, call->state);
-  const Partition partition =
-      partitionFor(call->state, r, r->output, 2 * TAPS * r->output[2] + r->input[2]);
-  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  const THNNBuffer *out = THNN_planOut(&plan, output, 3, 5, size);
-  const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
-  const THNNBuffer *scratch =
-      THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
-  THNN_planAcquire(&plan);
-
-  Axis axes[3];
-  setAxes(r, places->data, axes);
-  const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
-#pragma omp parallel for num_threads(partition.threads) schedule(static)
-  for (int64_t block = 0; block < partition.blocks.count; block++) {
-    Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
-    real *buffer = layOutRows(r, &mine);
-    Slice slice = {.axes = axes, .buffer = buffer, .mixed = buffer + TAPS * width};
-    const int64_t first = block * partition.blocks.length;
-    THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
-      if (i == 0 || row.y == 0)
-        beginSlice(&slice, (const real *)in->data + row.plane * elements, row.z);
-      const real *rows[TAPS];
-      for (int k = 0; k < TAPS; k++)
-        rows[k] = resampledRow(&slice, axes[1].place[TAPS * row.y + k]);
-      addTaps(width, axes[1].weight + TAPS * row.y, rows, (real *)out->data + (first + i) * width);
-    }
-  }
-  THNN_planRelease(&plan);
+  const ResampledRows rows = {.cost = 2 * TAPS * r->output[2] + r->input[2],
+                              .outputRows = TAPS,
+                              .placesBytes = axesBytes(r),
+                              .setPlaces = setPlaces,
+                              .compute = convolveForward};
+  THNN_(rows_resample)(call, &rows, input, output);
 }
 
 /* The weight of an input index in an output index. */
@@ -226,37 +199,30 @@ static void spreadRow(const Axis *x, const real *sum, real *row)
       row[place[k]] += weight[k] * sum[at];
 }
 
+static void convolveBackward(const THNNResampling *r, void *places, const real *gradOutput,
+                             int64_t first, int64_t count, real *sum, real *gradInput)
+{
+  Axis axes[3];
+  axesIn(r, places, axes);
+  const int64_t elements = r->output[0] * r->output[1] * r->output[2];
+  THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
+  for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
+    collectRows(axes, gradOutput + row.plane * elements, row.z, row.y, sum);
+    spreadRow(&axes[2], sum, gradInput + i * r->input[2]);
+  }
+}
+
 void THNN_(cubic_updateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
                                   THTensor *gradInput)
 {
   const THNNResampling *r = &call->resampling;
-  const int64_t size[] = {r->batch, r->planes, r->input[0], r->input[1], r->input[2]};
   const int64_t inputRows = r->input[0] * r->input[1], outputRows = r->output[0] * r->output[1];
-
-  THNNPlan plan;
-  THNN_planStart(&plan, call->function, call->state);
-  const Partition partition = partitionFor(
-      call->state, r, r->input, TAPS * (divideUp(TAPS * outputRows, inputRows) + 2) * r->output[2]);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 2);
-  const THNNBuffer *to = THNN_planOut(&plan, gradInput, 3, 5, size);
-  const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
-  const THNNBuffer *scratch =
-      THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
-  THNN_planAcquire(&plan);
-
-  Axis axes[3];
-  setAxes(r, places->data, axes);
-  const int64_t elements = outputRows * r->output[2];
-#pragma omp parallel for num_threads(partition.threads) schedule(static)
-  for (int64_t block = 0; block < partition.blocks.count; block++) {
-    Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
-    real *sum = layOutRows(r, &mine);
-    const int64_t first = block * partition.blocks.length;
-    THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
-      collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum);
-      spreadRow(&axes[2], sum, (real *)to->data + (first + i) * r->input[2]);
-    }
-  }
-  THNN_planRelease(&plan);
+  const ResampledRows rows = {.backward = true,
+                              .cost = TAPS * (divideUp(TAPS * outputRows, inputRows) + 2) *
+                                      r->output[2],
+                              .outputRows = 1,
+                              .placesBytes = axesBytes(r),
+                              .setPlaces = setPlaces,
+                              .compute = convolveBackward};
+  THNN_(rows_resample)(call, &rows, gradOutput, gradInput);
 }

@@ -2,7 +2,7 @@
 #ifndef THNN_GENERIC_CUBIC_CONVOLUTION_H
 #define THNN_GENERIC_CUBIC_CONVOLUTION_H
 
-#include "generic/resampling/linear.h"
+#include "generic/resampling/rows.h"
 
 /* In both functions the tensors are arguments 2 and 3. */
 void THNN_(cubic_updateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { BUFFERS = 2 }; /* input rows that an output row is mixed of */
+
 /* Where the output indices of one dimension are in the input: at before + share * (after -
  * before). */
 typedef struct Axis {
@@ -65,39 +67,19 @@ static void setAxis(const THNNResampling *r, int d, Axis *axis)
     axis->first[next++] = (Place)axis->output;
 }
 
-static void setAxes(const THNNResampling *r, void *memory, Axis axes[3])
+/* The axes in memory that setPlaces has filled. */
+static void axesIn(const THNNResampling *r, void *memory, Axis axes[3])
 {
   Scratch scratch = {.base = memory};
   layOutAxes(r, axes, &scratch);
+}
+
+static void setPlaces(const THNNResampling *r, void *memory)
+{
+  Axis axes[3];
+  axesIn(r, memory, axes);
   for (int d = 0; d < 3; d++)
     setAxis(r, d, &axes[d]);
-}
-
-/* How the work is divided, forward and backward: into blocks of rows of the result, each thread
- * with scratch for some rows. */
-typedef struct ResamplingPartition {
-  THNNBlocks blocks;
-  int threads;
-  size_t threadBytes;
-} ResamplingPartition;
-
-/* Two rows of the output, or their sum, and one of the input. */
-static real *layOutRows(const THNNResampling *r, Scratch *scratch)
-{
-  return THNN_take(scratch, 2 * r->output[2] + r->input[2], sizeof(real));
-}
-
-static ResamplingPartition partitionFor(const THNNState *state, const THNNResampling *r,
-                                        const int64_t result[3], int64_t cost)
-{
-  const int64_t rows = r->batch * r->planes * result[0] * result[1];
-  ResamplingPartition partition = {.threadBytes = 0};
-  partition.blocks = THNN_rowBlocks(rows, cost);
-  partition.threads = THNN_threads(state, partition.blocks.count, (double)rows * (double)cost);
-  Scratch needed = {0};
-  layOutRows(r, &needed);
-  partition.threadBytes = needed.used;
-  return partition;
 }
 
 /* One output slice of a plane, with the input rows interpolated last: neighbouring output rows
@@ -106,7 +88,7 @@ typedef struct Slice {
   const Axis *axes;
   const real *before, *after; /* the input slices on either side */
   real share;
-  int64_t held[2]; /* the input rows that the buffers hold, interpolated along z and x */
+  int64_t held[BUFFERS]; /* the input rows that they hold, interpolated along z and x */
   real *buffer, *mixed;
 } Slice;
 
@@ -125,8 +107,8 @@ static void beginSlice(Slice *slice, const real *plane, int64_t outputZ)
 static const real *interpolatedRow(Slice *slice, int64_t index)
 {
   const Axis *x = &slice->axes[2];
-  real *row = slice->buffer + index % 2 * x->output;
-  if (slice->held[index % 2] == index)
+  real *row = slice->buffer + index % BUFFERS * x->output;
+  if (slice->held[index % BUFFERS] == index)
     return row;
   const real *from = slice->before + index * x->input;
   if (slice->share != 0) {
@@ -135,7 +117,7 @@ static const real *interpolatedRow(Slice *slice, int64_t index)
     from = slice->mixed;
   }
   THNN_(simd).pooling.interpolate(x->output, x->before, x->after, x->share, from, row);
-  slice->held[index % 2] = index;
+  slice->held[index % BUFFERS] = index;
   return row;
 }
 
@@ -172,59 +154,49 @@ static void takeRow(const Axis axes[3], const real *plane, int64_t z, int64_t y,
     row[i] = from[x->before[i]];
 }
 
+static void resampleForward(const THNNResampling *r, void *places, const real *input, int64_t first,
+                            int64_t count, real *scratch, real *output)
+{
+  Axis axes[3];
+  axesIn(r, places, axes);
+  const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
+  const bool sparse = isSparse(r), isWhole = r->hasSteps && r->steps.isWhole;
+  Slice slice = {.axes = axes, .buffer = scratch, .mixed = scratch + BUFFERS * width};
+  THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
+  for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
+    const int64_t y = row.y;
+    const real *plane = input + row.plane * elements;
+    if (i == 0 || y == 0)
+      beginSlice(&slice, plane, row.z);
+    real *result = output + i * width;
+    if (isWhole) {
+      const bool again = i > 0 && y > 0 && axes[1].before[y] == axes[1].before[y - 1];
+      if (again)
+        THNN_(simd).pointwise.copy(width, result - width, result);
+      else
+        takeRow(axes, plane, row.z, y, result);
+      continue;
+    }
+    if (sparse && slice.share == 0) {
+      sampleRow(&slice, y, result);
+      continue;
+    }
+    const real share = axes[1].share[y];
+    const real *above = interpolatedRow(&slice, axes[1].before[y]);
+    const real *below = interpolatedRow(&slice, axes[1].after[y]);
+    THNN_(simd).pointwise.blend(width, 1 - share, above, share, below, result);
+  }
+}
+
 void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output)
 {
   const THNNResampling *r = &call->resampling;
-  const int64_t size[] = {r->batch, r->planes, r->output[3 - call->nDimension],
-                          r->output[4 - call->nDimension], r->output[2]};
-
-  THNNPlan plan;
-  THNN_planStart(&plan, call->function, call->state);
-  const ResamplingPartition partition =
-      partitionFor(call->state, r, r->output, 3 * r->output[2] + r->input[2]);
-  const THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  const THNNBuffer *out = THNN_planOut(&plan, output, 3, call->nDimension + 2, size);
-  const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
-  const THNNBuffer *scratch =
-      THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
-  THNN_planAcquire(&plan);
-
-  Axis axes[3];
-  setAxes(r, places->data, axes);
-  const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
-  const bool sparse = isSparse(r), isWhole = r->hasSteps && r->steps.isWhole;
-#pragma omp parallel for num_threads(partition.threads) schedule(static)
-  for (int64_t block = 0; block < partition.blocks.count; block++) {
-    Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
-    real *rows = layOutRows(r, &mine);
-    Slice slice = {.axes = axes, .buffer = rows, .mixed = rows + 2 * width};
-    const int64_t first = block * partition.blocks.length;
-    THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
-      const int64_t y = row.y;
-      const real *plane = (const real *)in->data + row.plane * elements;
-      if (i == 0 || y == 0)
-        beginSlice(&slice, plane, row.z);
-      real *result = (real *)out->data + (first + i) * width;
-      if (isWhole) {
-        const bool again = i > 0 && y > 0 && axes[1].before[y] == axes[1].before[y - 1];
-        if (again)
-          THNN_(simd).pointwise.copy(width, result - width, result);
-        else
-          takeRow(axes, plane, row.z, y, result);
-        continue;
-      }
-      if (sparse && slice.share == 0) {
-        sampleRow(&slice, y, result);
-        continue;
-      }
-      const real share = axes[1].share[y];
-      const real *above = interpolatedRow(&slice, axes[1].before[y]);
-      const real *below = interpolatedRow(&slice, axes[1].after[y]);
-      THNN_(simd).pointwise.blend(width, 1 - share, above, share, below, result);
-    }
-  }
-  THNN_planRelease(&plan);
+  const ResampledRows rows = {.cost = 3 * r->output[2] + r->input[2],
+                              .outputRows = BUFFERS,
+                              .placesBytes = axesBytes(r),
+                              .setPlaces = setPlaces,
+                              .compute = resampleForward};
+  THNN_(rows_resample)(call, &rows, input, output);
 }
 
 /* The weight of an input index in an output index. */
@@ -288,41 +260,32 @@ static void spreadRow(const Axis *x, bool isWhole, const real *sum, real *row)
   row[x->input - 1] += fromBefore;
 }
 
+static void resampleBackward(const THNNResampling *r, void *places, const real *gradOutput,
+                             int64_t first, int64_t count, real *sum, real *gradInput)
+{
+  Axis axes[3];
+  axesIn(r, places, axes);
+  const int64_t elements = r->output[0] * r->output[1] * r->output[2];
+  THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
+  for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
+    real *result = gradInput + i * r->input[2];
+    if (collectRows(axes, gradOutput + row.plane * elements, row.z, row.y, sum))
+      spreadRow(&axes[2], r->hasSteps && r->steps.isWhole, sum, result);
+    else
+      THNN_(simd).pointwise.fill(r->input[2], 0, result);
+  }
+}
+
 void THNN_(linear_updateGradInput)(const THNNResamplingCall *call, THTensor *gradOutput,
                                    THTensor *gradInput)
 {
   const THNNResampling *r = &call->resampling;
-  const int64_t size[] = {r->batch, r->planes, r->input[3 - call->nDimension],
-                          r->input[4 - call->nDimension], r->input[2]};
   const int64_t inputRows = r->input[0] * r->input[1], outputRows = r->output[0] * r->output[1];
-
-  THNNPlan plan;
-  THNN_planStart(&plan, call->function, call->state);
-  const ResamplingPartition partition = partitionFor(
-      call->state, r, r->input, (4 * outputRows / inputRows + 3) * r->output[2] + r->input[2]);
-  const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 2);
-  const THNNBuffer *to = THNN_planOut(&plan, gradInput, 3, call->nDimension + 2, size);
-  const THNNBuffer *places = THNN_planScratch(&plan, axesBytes(r));
-  const THNNBuffer *scratch =
-      THNN_planScratch(&plan, (size_t)partition.threads * partition.threadBytes);
-  THNN_planAcquire(&plan);
-
-  Axis axes[3];
-  setAxes(r, places->data, axes);
-  const int64_t elements = outputRows * r->output[2];
-#pragma omp parallel for num_threads(partition.threads) schedule(static)
-  for (int64_t block = 0; block < partition.blocks.count; block++) {
-    Scratch mine = THNN_scratchOf(scratch->data, partition.threadBytes, THNN_threadIndex());
-    real *sum = layOutRows(r, &mine);
-    const int64_t first = block * partition.blocks.length;
-    THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
-    for (int64_t i = 0; i < THNN_blockLength(&partition.blocks, block); i++, THNN_nextRow(&row)) {
-      real *result = (real *)to->data + (first + i) * r->input[2];
-      if (collectRows(axes, (const real *)from->data + row.plane * elements, row.z, row.y, sum))
-        spreadRow(&axes[2], r->hasSteps && r->steps.isWhole, sum, result);
-      else
-        THNN_(simd).pointwise.fill(r->input[2], 0, result);
-    }
-  }
-  THNN_planRelease(&plan);
+  const ResampledRows rows = {.backward = true,
+                              .cost = (4 * outputRows / inputRows + 3) * r->output[2] + r->input[2],
+                              .outputRows = 1,
+                              .placesBytes = axesBytes(r),
+                              .setPlaces = setPlaces,
+                              .compute = resampleBackward};
+  THNN_(rows_resample)(call, &rows, gradOutput, gradInput);
 }

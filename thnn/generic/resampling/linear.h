@@ -4,16 +4,7 @@
 #ifndef THNN_GENERIC_LINEAR_SAMPLING_H
 #define THNN_GENERIC_LINEAR_SAMPLING_H
 
-#include "generic/template.h"
-#include "geometry/resampling.h"
-
-/* One call: what the module knows, except its tensors. */
-typedef struct THNNResamplingCall {
-  const char *function;
-  const THNNState *state;
-  THNNResampling resampling;
-  int nDimension;
-} THNNResamplingCall;
+#include "generic/resampling/rows.h"
 
 /* In both functions the tensors are arguments 2 and 3. */
 void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input, THTensor *output);
