@@ -442,16 +442,45 @@ static void convolveGroups(void)
   add("GroupedConvolution_accGradParameters", gradBias);
 }
 
+static void convolveGroupsTransposed(void)
+{
+  const int groups = (int)between(2, 4), k = (int)between(2, 4), s = (int)between(1, 2);
+  const int64_t in = groups * between(1, 16), out = groups * between(1, 16);
+  const int size = (int)between(3, 9), large = (size - 1) * s + k;
+  Tensor *input = RANDOM(2, (double)in, size, size), *output = emptyTensor();
+  Tensor *weight = RANDOM((double)in, (double)(out / groups), k, k), *bias = RANDOM((double)out);
+  Tensor *gradInput = emptyTensor(), *gradWeight = randomLike(weight), *gradBias = randomLike(bias);
+  MODULE(GroupedFullConvolution_updateOutput)
+  (state, input, output, weight, bias, 1, large, large, groups, 1, s, s, 0, 0, 0, 0, 0, 0, 1, 1, 1);
+  Tensor *gradOutput = randomLike(output);
+  MODULE(GroupedFullConvolution_updateGradInput)
+  (state, gradOutput, gradInput, weight, 1, size, size, false, groups, 1, s, s, 0, 0, 0, 0, 0, 0, 1,
+   1, 1);
+  MODULE(GroupedFullConvolution_accGradParameters)
+  (state, input, gradOutput, gradWeight, gradBias, 2, groups, 1, s, s, 0, 0, 0, 0, 0, 0, 1, 1, 1,
+   0.5);
+  add("GroupedFullConvolution_updateOutput", output);
+  add("GroupedFullConvolution_updateGradInput", gradInput);
+  add("GroupedFullConvolution_accGradParameters", gradWeight);
+  add("GroupedFullConvolution_accGradParameters", gradBias);
+}
+
+/* Whatever the activation, the numbers that it takes make it do something. */
 static void convolveJoined(void)
 {
   const int64_t in = planes(), out = planes();
   const int size = (int)between(4, 20);
+  const int activation = (int)between(THNN_ACTIVATION_NONE, THNN_ACTIVATION_SIGMOID);
   Tensor *input = RANDOM(2, (double)in, size, size), *output = emptyTensor();
   Tensor *weight = RANDOM((double)out, (double)in, 3, 3), *bias = RANDOM((double)out);
   Tensor *addend = RANDOM(2, (double)out, size, size);
   MODULE(SpatialConvolutionJoined_updateOutput)
-  (state, input, output, weight, bias, addend, (int)between(0, 3), 0, 0, 3, 3, 1, 1, 1, 1, 1, 1);
+  (state, input, output, weight, bias, addend, activation, 0.25, 0.5, 3, 3, 1, 1, 1, 1, 1, 1);
   add("SpatialConvolutionJoined_updateOutput", output);
+  Tensor *spread = RANDOM((double)in, (double)out, 4, 4), *more = emptyTensor();
+  MODULE(SpatialFullConvolutionJoined_updateOutput)
+  (state, input, more, spread, bias, NULL, activation, 0.25, 0.5, 4, 4, 2, 2, 1, 1, 1, 1, 0, 0);
+  add("SpatialFullConvolutionJoined_updateOutput", more);
 }
 
 static void sumUp(void)
@@ -518,6 +547,7 @@ int main(int argc, char **argv)
   repeat(12, mix);
   repeat(30, normalise);
   repeat(16, convolveGroups);
+  repeat(16, convolveGroupsTransposed);
   repeat(16, convolveJoined);
   repeat(12, sumUp);
   repeat(12, interpolate);
