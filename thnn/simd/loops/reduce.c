@@ -116,8 +116,7 @@ static void sumOfRows(int64_t rows, int64_t n, const real *x, double divisor, re
 }
 
 enum {
-  PIECE = 16 /
-      WIDTH, /* vectors of a row that are added at a time: of floats, a line of the cache */
+  PIECE = 16 / WIDTH,  /* vectors of a row at a time: of floats, a line of the cache */
   MOST_COLUMNS = 1024, /* whose sums stay in the first-level cache */
   TOGETHER = 8         /* rows: the hardware's prefetching follows as many */
 };
