@@ -210,11 +210,10 @@ static bool isSameKept(THNNState *state, const Product *p, const real *before, c
   if (elements == 0 || p->b.transposed || p->alpha != 1 || (p->beta != 0 && p->beta != 1))
     return true;
   const int64_t results = elementsOf(p->m, p->n, p->leading);
-  const THNNRoom room = roomFor(p, MULTIPLY_INTO, state);
   real *c = copyOf(before, results), *kept = newVector(elements);
   THNN_(panelProducts_keepPanels)(state, p->m, p->k, p->a, kept);
   THNN_(panelProducts_multiplyKept)
-  (state, p->m, p->n, p->k, kept, p->b, p->beta == 1, c, p->leading, room);
+  (state, p->m, p->n, p->k, kept, p->b, p->beta == 1, c, p->leading);
   bool same = memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
   if (p->beta == 0) {
     const int64_t step = THNN_(panelProducts_keptStep)(state), middle = p->n / 2 / step * step;
@@ -228,7 +227,6 @@ static bool isSameKept(THNNState *state, const Product *p, const real *before, c
   metKept[THNN_State_reproducible(state)][p->paths]++;
   free(c);
   free(kept);
-  free(room.data);
   return same;
 }
 

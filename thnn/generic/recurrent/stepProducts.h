@@ -15,6 +15,7 @@ typedef struct StepProducts {
   int64_t batch, rows, columns;
   bool along;
   const real *weight;
+  int threads; /* that share a product with the packed weight */
   THNNRoom room;
   THNNBuffer *packed, *scratch; /* NULL: not needed */
 } StepProducts;
@@ -26,24 +27,35 @@ enum { LEAST_PACKED_STEPS = 3 };
  * to take 2 to 20 % less time than sharing each product; with 4 MB it takes as long. */
 enum { MOST_NEAR_WEIGHTS = (1 << 20) / sizeof(real) };
 
+/* The elements of a packed weight and of the samples packed after it; 0: the weight is multiplied as
+ * it lies. */
+static inline int64_t packedElements(const StepProducts *of)
+{
+  const THNNState *state = of->state;
+  const int64_t rows = of->rows, batch = of->batch, columns = of->columns;
+  const int64_t elements = THNN_(panelProducts_keptPanels)(state, rows, batch, columns, !of->along);
+  /* Reproducible products have one way of adding up, also for single steps. */
+  if (elements > 0 || THNN_State_reproducible(state) ||
+      !THNN_(panelProducts_prefersPanels)(state, rows, batch, columns))
+    return elements;
+  return THNN_(panelProducts_panelElements)(state, rows, columns) +
+         THNN_(panelProducts_keptElements)(batch, columns);
+}
+
 /* Declares the products of all steps. */
 static inline StepProducts stepProducts(THNNPlan *plan, THNNState *state, const THNNSteps *sizes,
                                         int64_t rows, int64_t columns, bool along)
 {
   StepProducts products = {
-      .state = state,
-      .batch = sizes->batch,
-      .rows = rows,
-      .columns = columns,
-      .along = along,
-      .room = THNN_(matrix_room)(state, rows, sizes->batch, columns, !along, false)};
-  const int64_t elements =
-      sizes->steps < LEAST_PACKED_STEPS
-          ? 0
-          : THNN_(panelProducts_keptPanels)(state, rows, sizes->batch, columns, !along);
-  if (elements > 0)
+      .state = state, .batch = sizes->batch, .rows = rows, .columns = columns, .along = along};
+  const int64_t elements = sizes->steps < LEAST_PACKED_STEPS ? 0 : packedElements(&products);
+  if (elements > 0) {
+    products.threads = THNN_(panelProducts_packedThreads)(state, rows, sizes->batch, columns);
     products.packed = THNN_planScratch(plan, (size_t)elements * sizeof(real));
-  products.scratch = THNN_planRoom(plan, products.room);
+  } else {
+    products.room = THNN_(matrix_room)(state, rows, sizes->batch, columns, !along, false);
+    products.scratch = THNN_planRoom(plan, products.room);
+  }
   return products;
 }
 
@@ -73,7 +85,7 @@ static inline int64_t sampleParts(const StepProducts *of)
   if (!of->packed || of->rows * of->columns > MOST_NEAR_WEIGHTS)
     return 1;
   const int64_t steps = divideUp(of->batch, THNN_(panelProducts_keptStep)(of->state));
-  return minimum(of->room.threads, steps);
+  return minimum(of->threads, steps);
 }
 
 static inline Samples samplesOf(const StepProducts *of, int64_t part, int64_t parts)
@@ -96,9 +108,9 @@ static inline void multiplySamples(const StepProducts *of, Samples samples, cons
 static inline void multiplyStep(const StepProducts *of, const real *x, const real *start, bool adds,
                                 real *y)
 {
-  const THNNRoom room = THNN_roomIn(of->room, of->scratch);
   const int64_t rows = of->rows, columns = of->columns;
-  const Matrix samples = {x, columns, false}, w = {of->weight, rows, false};
+  const Matrix samples = {x, columns, false};
+  const THNNRoom room = THNN_roomIn(of->room, of->scratch);
   if (!of->packed && !of->along && !adds) {
     THNN_(matrix_affine)(of->state, of->batch, rows, columns, x, columns, of->weight, start, y,
                          rows, room);
@@ -106,11 +118,14 @@ static inline void multiplyStep(const StepProducts *of, const real *x, const rea
   }
   if (start)
     THNN_(matrix_repeatRow)(of->state, of->batch, rows, start, y, rows);
-  if (of->packed)
+  if (of->packed) {
     THNN_(panelProducts_multiplyKept)
-  (of->state, rows, of->batch, columns, of->packed->data, samples, adds || start, y, rows, room);
-  else THNN_(matrix_multiply)(of->state, rows, of->batch, columns, 1, w, samples, adds || start, y,
-                              room);
+    (of->state, rows, of->batch, columns, of->packed->data, samples, adds || start, y, rows);
+    return;
+  }
+  const Matrix w = {of->weight, rows, false};
+  THNN_(matrix_multiply)(of->state, rows, of->batch, columns, 1, w, samples, adds || start, y,
+                         room);
 }
 
 #endif

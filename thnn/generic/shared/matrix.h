@@ -106,15 +106,14 @@ int64_t THNN_(panelProducts_keptElements)(int64_t n, int64_t k);
 
 /* For products of one matrix a with many matrices b. The first function says how many elements
  * packing takes, or 0 if multiplyInto does not pack a; the second packs all of a; the third computes
- * c = a * b, or adds that to c, and packs b after a. It has the bits of multiplyInto and takes the
- * same room. */
+ * c = a * b, or adds that to c, and packs b after a. It has the bits of multiplyInto where that packs
+ * a. */
 int64_t THNN_(panelProducts_keptPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                                         bool aTransposed);
 void THNN_(panelProducts_keepPanels)(const THNNState *state, int64_t m, int64_t k, Matrix a,
                                      real *packed);
 void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                       real *kept, Matrix b, bool adds, real *c, int64_t leading,
-                                       THNNRoom room);
+                                       real *kept, Matrix b, bool adds, real *c, int64_t leading);
 
 /* c = a * b for columns [first, end) of b and c, in the calling thread. If threads share the columns,
  * they do so in whole steps, whose length the second function says. */
@@ -131,6 +130,9 @@ void THNN_(panelProducts_multiplyPanels)(const THNNState *state, int64_t m, int6
                                          real *c);
 bool THNN_(panelProducts_prefersPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k);
 int64_t THNN_(panelProducts_panelElements)(const THNNState *state, int64_t m, int64_t k);
+
+/* The threads that share a product whose panels are packed already. */
+int THNN_(panelProducts_packedThreads)(const THNNState *state, int64_t m, int64_t n, int64_t k);
 
 /* Whether x * w^T, with few rows of x, is computed by the loops of simd/kernels/dots.c: gemm would
  * spend too much of its time on packing w. */
