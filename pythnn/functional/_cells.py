@@ -81,10 +81,15 @@ def _through_products(run: Run, to_input: Array, to_state: Array) -> tuple[Array
     grad_x = empty(run.x.shape, run.x)
     if grads.size:
         thnn.Linear_updateGradInput(None, x, grads, _rows(grad_x), of_input)
-    one = _add_to_weight(grads, x, of_input, input_bias)
-    other = _add_to_weight(grads_of_state, _rows(run.before), of_state, state_bias)
-    found = [one[0], other[0]]
-    return grad_x, found if input_bias is None else [*found, one[1], other[1]]
+    before = _rows(run.before)
+    one, of_input_bias = _add_to_weight(grads, x, of_input, input_bias)
+    if grads_of_state is grads and input_bias is not None:  # the biases have one gradient
+        other, _ = _add_to_weight(grads, before, of_state, None)
+        of_state_bias = of_input_bias.copy()
+    else:
+        other, of_state_bias = _add_to_weight(grads_of_state, before, of_state, state_bias)
+    found = [one, other]
+    return grad_x, found if input_bias is None else [*found, of_input_bias, of_state_bias]
 
 
 # ---- Cells
