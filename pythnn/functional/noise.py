@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 from .. import thnn
 from .._generator import Generator
 from ._arrays import Array, Real, Unfit, check_shape, like, new, shaped
@@ -9,6 +12,27 @@ from ._axes import empty
 from ._front import function
 
 __all__ = ["dropout", "dropout_backward", "rrelu", "rrelu_backward"]
+
+_OWN = threading.local()
+"""For each thread, the generator that it draws from where no other one is given."""
+
+
+def _forget() -> None:
+    """A forked process must not draw the numbers of its parent."""
+    _OWN.__dict__.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _own() -> Generator:
+    """The calling thread's generator, with a seed from the system."""
+    try:
+        found: Generator = _OWN.generator
+    except AttributeError:
+        found = _OWN.generator = Generator()
+    return found
 
 
 @function(x="...", mask="...")
@@ -32,7 +56,7 @@ def dropout(
     training : bool
         Without it, the mask is of ones.
     generator : Generator, optional
-        Where the mask is drawn from; by default one with a seed from the system.
+        Where the mask is drawn from; by default the thread's own, with a seed from the system.
 
     Returns the output and the mask, which the backward function needs.
 
@@ -51,10 +75,9 @@ def dropout(
             mask.fill(-1)
             uniform, _ = like(x), like(x)
             thnn.RReLU_updateOutput(
-                None, mask, _, uniform, 0.0, 1.0, True, False, generator or Generator()
+                None, mask, _, uniform, 0.0, 1.0, True, False, generator or _own()
             )
-            mask = (shaped(uniform, x.shape) >= p).astype(x.dtype)
-            mask *= x.dtype.type(1 / (1 - p))
+            mask = (shaped(uniform, x.shape) >= p) * x.dtype.type(1 / (1 - p))
     else:
         mask = mask.copy()
     return x * mask, mask
@@ -83,14 +106,14 @@ def rrelu(
     lower, upper : float
         Bounds of the slope. Without `training` it is their mean.
     generator : Generator, optional
-        Where the slopes are drawn from; by default one with a seed from the system.
+        Where the slopes are drawn from; by default the thread's own, with a seed from the system.
 
     Returns the output and the slopes, 1 where x is positive (empty without `training`).
 
     >>> rrelu([-2.0, 2.0], 0.5, 0.5)
     (array([-1.,  2.]), array([0.5, 1. ]))
     """
-    generator = generator or Generator()
+    generator = generator or _own()
     output = like(x)
     slopes = like(x) if training else new((0,), x)
     thnn.RReLU_updateOutput(None, x, output, slopes, lower, upper, training, False, generator)
