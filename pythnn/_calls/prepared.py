@@ -7,6 +7,7 @@ types and constants come beside it. So recordings that differ in these alone sha
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -31,20 +32,43 @@ from .recorded import (
 __all__ = ["prepare"]
 
 run = native.pythnn_runPrepared
-_CHARS = ffi.typeof("char[]")
 _SEVERAL = 3
 """Operations of numpy that take longer than a call of C with its addresses."""
 _LINE = 16
 """Elements, at least a cache line: where arrays in one memory may begin."""
+_SMALL = 128
+"""Elements of an array that is copied in less time than a new one is made."""
+_DENSE, _WRITABLE = 0x1, 0x400
+"""Flags of numpy's arrays: elements one after the other, and whether they may be written."""
+
+
+def _expect(place: Any, array: Any) -> Any:
+    """Has arrays be of the type and the sizes of one; returns what has to live as long."""
+    sizes = ffi.new("int64_t[]", array.shape)
+    place.elementType, place.nDimension, place.size = id(array.dtype), len(array.shape), sizes
+    return sizes, array.dtype
+
+
+def _reads_arrays() -> bool:
+    """Whether C finds what it reads of an array where it looks for it."""
+    probe, expected = np.zeros((3, 5), np.float32), ffi.new("pythnn_Expected *")
+    _keep = _expect(expected, probe)
+    expected.flags = int(probe.flags.num)
+    return bool(native.pythnn_readsArray(id(probe), ffi.from_buffer(probe), expected))
+
+
+_READS_ARRAYS = _reads_arrays()
 
 
 def prepare(recording: Recording, arguments: Sequence[Any], result: Any) -> Callable[..., Any]:
     """The function of the arrays in the place of `arguments` that returns the result.
 
     An argument is an array, None, or arrays in tuples or in a dict.
-    It returns None where the C library refuses. Before it changes anything, it returns None or
-    raises for arrays that are not contiguous or must not be written.
+    It returns None where the C library refuses, and before it changes anything, for arrays that are
+    not contiguous or must not be written.
     """
+    if not _READS_ARRAYS:
+        raise Unrecordable("arrays of another layout")
     return _Writer(recording, arguments).function(result)
 
 
@@ -56,8 +80,11 @@ class _Writer:
         self.names: dict[int, str] = {}
         self.scope: dict[str, Any] = {}
         self.checks: dict[int, str] = {}
-        """For arguments, what raises or returns unless their elements are one after the other."""
-        self.pointers: dict[int, str] = {}
+        """For arguments, what returns unless they have the flags that C looks for too late."""
+        self.changes = False
+        """Whether steps before have changed arrays."""
+        self.seen: set[int] = set()
+        """Arguments at which C looks before anything is changed."""
         self.unpacking: list[str] = []
         self.lines: list[str] = []
 
@@ -83,12 +110,19 @@ class _Writer:
                 values = [self._value(a) for a in step.arguments]
                 values += [f"{n}={self._constant(v)}" for n, v in step.options.items()]
                 call = f"{self._constant(step.operation)}({', '.join(values)})"
-                if step.result is not None:
+                if step.result is None:
+                    self.changes = True
+                else:
                     name = self.names[id(step.result)] = f"n{len(self.names)}"
+                    if not step.result.shape:
+                        call = f"asarray({call})"  # numpy makes a number of it
                     call = f"{name} = {call}"
                 self.lines.append(call)
                 at += 1
         self.lines.append(f"return {self._result(result)}")
+        for buffer in self.recording.buffers:
+            if not (buffer.is_known or id(buffer) in self.seen):
+                self._check(buffer)
         lines = [*self.unpacking, *self.checks.values(), *self.lines]
         body = "\n".join(f"        {line}" for line in lines)
         names = ", ".join(self.scope)
@@ -161,8 +195,12 @@ class _Writer:
                 continue
             if buffer.origin in ("empty", "zeros"):
                 name = self.names[id(buffer)] = f"o{i}"
-                shape, dtype = self._constant(buffer.shape), self._constant(buffer.dtype)
-                self.lines.append(f"{name} = {buffer.origin}({shape}, {dtype})")
+                if math.prod(buffer.shape) <= _SMALL:
+                    made = f"{self._constant(np.zeros(buffer.shape, buffer.dtype))}.copy()"
+                else:
+                    shape, dtype = self._constant(buffer.shape), self._constant(buffer.dtype)
+                    made = f"{buffer.origin}({shape}, {dtype})"
+                self.lines.append(f"{name} = {made}")
             elif buffer.origin == "constant":
                 self.names[id(buffer)] = self._constant(buffer.constant)
 
@@ -178,7 +216,7 @@ class _Writer:
         name = self.names[id(value.buffer)]
         if value.buffer.origin == "argument":
             # Of elements in another order numpy makes results in that order.
-            self.checks.setdefault(id(value.buffer), f"if not {name}.flags.c_contiguous: return")
+            self._check(value.buffer)
         if value.is_whole:
             return name
         if value.is_dense and value.size == np.prod(value.buffer.shape):
@@ -212,32 +250,38 @@ class _Writer:
                 if isinstance(value, Recorded):
                     buffer = value.home[0]
                     buffers.setdefault(id(buffer), buffer)
+        if not self.changes:
+            self.seen |= buffers.keys()
+        for key, buffer in buffers.items():
+            if buffer.origin == "argument" and key not in self.seen:
+                self._check(buffer)
         idle: list[Any] = []
-        places = {key: i for i, key in enumerate(buffers)}
 
         def make() -> _Calls:
-            return _Calls(calls, places)
+            return _Calls(calls, list(buffers.values()))
 
         pool, fresh = self._constant(idle), self._constant(make)
-        pointers = [self._pointer(key, buffer) for key, buffer in buffers.items()]
+        every = "".join(f"id({self.names[key]}), " for key in buffers)
         self.lines += [
             f"calls = {pool}.pop() if {pool} else {fresh}()",
-            f"calls.arrays[0:{len(pointers)}] = ({''.join(f'{p}, ' for p in pointers)})",
+            f"calls.fill(calls.arrays, 0, {every})",
             "code = run_prepared(calls.prepared)",
             f"{pool}.append(calls)",
             "if code:",
             "    return None",
         ]
+        self.changes = True
 
-    def _pointer(self, key: int, buffer: Buffer) -> str:
-        """The address of a buffer; before anything is done, if it is an argument's."""
-        if buffer.origin != "argument":
-            return f"from_buffer(CHARS, {self.names[key]})"
-        if key not in self.pointers:
-            name = self.pointers[key] = f"p{len(self.pointers)}"
-            written = ", True" if buffer.is_written else ""
-            self.checks[key] = f"{name} = from_buffer(CHARS, {self.names[key]}{written})"
-        return self.pointers[key]
+    def _check(self, buffer: Buffer) -> None:
+        """Looks at an argument before anything is done."""
+        name = self.names[id(buffer)]
+        wrong = [f"not {name}.flags.c_contiguous"]
+        if buffer.is_written:
+            wrong.append(f"not {name}.flags.writeable")
+        if not buffer.is_known:
+            wrong.append(f"{name}.shape != {self._constant(buffer.shape)}")
+            wrong.append(f"{name}.dtype is not {self._constant(buffer.dtype)}")
+        self.checks[id(buffer)] = f"if {' or '.join(wrong)}: return"
 
 
 def _arrays(result: Any) -> Iterator[Recorded]:
@@ -254,15 +298,24 @@ def _arrays(result: Any) -> Iterator[Recorded]:
 class _Calls:
     """Calls in memory of C, for one thread at a time."""
 
-    __slots__ = ("_keep", "arrays", "prepared")
+    __slots__ = ("_keep", "arrays", "fill", "prepared")
 
-    def __init__(self, calls: Sequence[NativeCall], places: dict[int, int]) -> None:
+    def __init__(self, calls: Sequence[NativeCall], buffers: Sequence[Buffer]) -> None:
         tensors = sum(isinstance(v, Recorded) for call in calls for v in call.arguments)
-        self.arrays = ffi.new("const void *[]", len(places))
+        places = {id(buffer): i for i, buffer in enumerate(buffers)}
+        arrays = ffi.new("intptr_t[]", len(buffers))
+        self.arrays, self.fill = ffi.buffer(arrays), struct.Struct(f"{len(buffers)}n").pack_into
+        data = ffi.new("const void *[]", len(buffers))
         slots = ffi.new("pythnn_Tensor[]", tensors)
         words = ffi.new("pythnn_Word[]", sum(len(call.arguments) for call in calls))
         steps = ffi.new("pythnn_Step[]", len(calls))
-        keep: list[Any] = [slots, words, steps]
+        keep: list[Any] = [arrays, data, slots, words, steps]
+        expected = ffi.new("pythnn_Expected[]", len(buffers))
+        for place, buffer in zip(expected, buffers, strict=True):
+            place.flags = _DENSE | (_WRITABLE if buffer.is_written else 0)
+            if not buffer.is_known:
+                keep.append(_expect(place, buffer))
+        keep.append(expected)
         word = tensor = 0
         for step, call in zip(steps, calls, strict=True):
             step.function, fields = STEPS[call.name]
@@ -288,7 +341,9 @@ class _Calls:
                 word += 1
         self.prepared = ffi.new("pythnn_Prepared *")
         prepared = self.prepared
-        prepared.arrays, prepared.tensors, prepared.tensorCount = self.arrays, slots, tensors
+        prepared.arrays, prepared.expected, prepared.data = arrays, expected, data
+        prepared.arrayCount, prepared.type = len(buffers), id(np.ndarray)
+        prepared.tensors, prepared.tensorCount = slots, tensors
         prepared.steps, prepared.stepCount = steps, len(calls)
         self._keep = keep
 
@@ -296,9 +351,9 @@ class _Calls:
 @lru_cache(maxsize=1024)
 def _maker(source: str) -> Callable[..., Any]:
     scope: dict[str, Any] = {
-        "CHARS": _CHARS,
+        "asarray": np.asarray,
         "empty": np.empty,
-        "from_buffer": ffi.from_buffer,
+        "id": id,
         "ndarray": np.ndarray,
         "run_prepared": run,
         "zeros": np.zeros,

@@ -46,6 +46,8 @@ class Buffer:
         self.constant: Any = None
         self.may_write = origin not in ("argument", "constant")
         self.is_written = False
+        self.is_known = True
+        """Of an argument: whether all calls with the recording's key have its type and sizes."""
         self.home: tuple[Buffer, int] = self, 0
         """The memory that it is a part of, and where it begins there, in elements."""
 
@@ -151,10 +153,10 @@ class Recording:
         self.buffers: list[Buffer] = []
         self.steps: list[NativeCall | NumpyCall | EitherCall] = []
 
-    def argument(self, array: Any, *, written: bool = False) -> Recorded:
+    def argument(self, array: Any, *, written: bool = False, known: bool = True) -> Recorded:
         """In the place of an array that a function is called with."""
         buffer = self._buffer(array.shape, array.dtype, "argument")
-        buffer.may_write = written
+        buffer.may_write, buffer.is_known = written, known
         return self._whole(buffer)
 
     def room(self, shape: Any, dtype: np.dtype[Any], *, zeros: bool = False) -> Recorded:

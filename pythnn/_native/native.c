@@ -26,11 +26,54 @@ int pythnn_place(pythnn_Slot *slot, const void *data, const int64_t *layout, siz
   return 0;
 }
 
+/* How an array of numpy begins. Extensions are compiled with this, so that it stays as it is as long
+ * as numpy's binary interface does. */
+typedef struct NumpyArray {
+  PyObject head;
+  void *data;
+  int nDimension;
+  int64_t *size, *stride;
+  PyObject *base, *elementType;
+  int flags;
+} NumpyArray;
+
+static bool isExpected(const NumpyArray *array, const pythnn_Expected *expected)
+{
+  if ((array->flags & expected->flags) != expected->flags)
+    return false;
+  if (!expected->elementType)
+    return true;
+  return (intptr_t)array->elementType == expected->elementType &&
+         array->nDimension == expected->nDimension &&
+         memcmp(array->size, expected->size, (size_t)array->nDimension * sizeof(int64_t)) == 0;
+}
+
+bool pythnn_readsArray(intptr_t array, const void *data, const pythnn_Expected *expected)
+{
+  const NumpyArray *const found = (const NumpyArray *)array;
+  return found->data == data && found->flags == expected->flags && isExpected(found, expected);
+}
+
+/* Finds the addresses of arrays. Returns false if one is not as expected. */
+static bool findData(const pythnn_Prepared *prepared)
+{
+  for (int i = 0; i < prepared->arrayCount; i++) {
+    const NumpyArray *const array = (const NumpyArray *)prepared->arrays[i];
+    if ((intptr_t)Py_TYPE(&array->head) != prepared->type ||
+        !isExpected(array, prepared->expected + i))
+      return false;
+    prepared->data[i] = array->data;
+  }
+  return true;
+}
+
 int pythnn_runPrepared(const pythnn_Prepared *prepared)
 {
+  if (!findData(prepared))
+    return PYTHNN_CHANGED;
   pythnn_Tensor *const end = prepared->tensors + prepared->tensorCount;
   for (pythnn_Tensor *t = prepared->tensors; t < end; t++) {
-    const char *data = (const char *)prepared->arrays[t->array] + t->offset;
+    const char *data = (const char *)prepared->data[t->array] + t->offset;
     if ((uintptr_t)data % t->elementSize != 0)
       return PYTHNN_MISALIGNED;
     const int nDimension = (int)t->layout[0];

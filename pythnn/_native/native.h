@@ -104,17 +104,34 @@ typedef struct pythnn_Tensor {
   size_t elementSize;
 } pythnn_Tensor;
 
+/* What an array has to be. Objects of Python are named as id() does. */
+typedef struct pythnn_Expected {
+  int flags;            /* of numpy, which it must have */
+  intptr_t elementType; /* a dtype; 0: its type and sizes are known */
+  int nDimension;
+  const int64_t *size;
+} pythnn_Expected;
+
 typedef struct pythnn_Prepared {
-  const void *const *arrays; /* their addresses, which the caller fills in */
+  const intptr_t *arrays; /* numpy's, which the caller fills in and keeps alive */
+  const pythnn_Expected *expected;
+  const void **data; /* room for their addresses */
+  int arrayCount;
+  intptr_t type; /* numpy.ndarray, whose subclasses are refused */
   pythnn_Tensor *tensors;
   int tensorCount;
   const pythnn_Step *steps;
   int stepCount;
 } pythnn_Prepared;
 
-/* Makes the calls, up to the first error, whose code it returns; none where an address is no
+/* Makes the calls, up to the first error, whose code it returns. PYTHNN_CHANGED, and no call, if an
+ * object is not the array that is expected; PYTHNN_MISALIGNED, and none, where an address is no
  * multiple of the element's size. */
 PYTHNN_API int pythnn_runPrepared(const pythnn_Prepared *prepared);
+
+/* Whether pythnn_runPrepared finds what it reads of an array. */
+PYTHNN_API bool pythnn_readsArray(intptr_t array, const void *data,
+                                  const pythnn_Expected *expected);
 
 /* ---- Calls that are recorded -----------------------------------------------------------------
  *

@@ -21,7 +21,7 @@ __all__ = ["KEYS", "Plans"]
 _MOST = 256
 """Plans of one function. With more, all are forgotten: sizes differ from call to call."""
 _ARRAYS = ("Real", "Indices", "Written")
-_MORE = ("AddTo", "Saved")
+_MORE = ("AddTo", "Bags", "Saved")
 """Kinds of arguments that have arrays, beside those that are converted to arrays."""
 
 
@@ -63,6 +63,24 @@ def _key_of_arrays(value: Any) -> Any:
     raise TypeError(kind)
 
 
+def _nesting(value: Any) -> Any:
+    """The key of a recurrent layer's parameters, in nested tuples or lists.
+
+    What they have to be follows from the first two and from the other arguments. C looks at their
+    types and sizes, and a plan takes no other number of them.
+    """
+    lengths, inner = [], value
+    while type(value) is tuple or type(value) is list:
+        lengths.append(len(value))
+        inner, value = value, value[0]
+    return *lengths, value.shape, inner[1].shape
+
+
+def _is_pair(kind: str | None) -> bool:
+    """Whether an argument is a pair of arrays, which follow from the others as parameters do."""
+    return kind is not None and kind.startswith("tuple")
+
+
 def _form_of(value: Any) -> Kept:
     """The key of what a prepared function has returned; TypeError for all else."""
     if not isinstance(value, Kept) or value.form is None:
@@ -73,6 +91,7 @@ def _form_of(value: Any) -> Kept:
 KEYS: Mapping[str, Any] = {
     "form_of": _form_of,
     "key_of_arrays": _key_of_arrays,
+    "nesting": _nesting,
     "setting": _setting,
 }
 """What the code of keys refers to."""
@@ -90,10 +109,9 @@ class Plans:
     ) -> None:
         self.found: dict[Any, Callable[..., Any]] = {}
         self._body, self._parameters, self._seen = body, tuple(parameters), set[Any]()
-        self._kinds = dict(kinds)
-        for parameter in self._parameters:
-            if str(parameter.annotation) in _MORE:
-                self._kinds[parameter.name] = str(parameter.annotation)
+        more = {p.name: str(p.annotation) for p in self._parameters if str(p.annotation) in _MORE}
+        every = {**kinds, **more}
+        self._kinds = {p.name: every[p.name] for p in self._parameters if p.name in every}
 
     @property
     def key(self) -> str:
@@ -108,6 +126,11 @@ class Plans:
             return f"None if {name} is None else ({key})" if is_optional else key
         if kind == "Saved":
             return f"form_of({name})"
+        if kind == "Nested":
+            return f"nesting({name})"
+        if _is_pair(kind):
+            key = f"type({name}), {name}[0] is None, {name}[1] is None"
+            return f"None if {name} is None else ({key})"
         if kind is not None:
             return f"None if {name} is None else key_of_arrays({name})"
         if parameter.default is parameter.empty:
@@ -143,7 +166,7 @@ class Plans:
                 value, arrays = value.recorded(recording)
                 arguments.append(tuple(arrays))
             elif kind is not None:
-                value = _recorded(recording, value, written=kind in ("Written", "AddTo"))
+                value = _recorded(recording, value, kind)
                 arguments.append(value)
             if parameter.kind is parameter.KEYWORD_ONLY:
                 named[parameter.name] = value
@@ -155,13 +178,15 @@ class Plans:
             return _eager
 
 
-def _recorded(recording: Recording, value: Any, *, written: bool) -> Any:
-    """An argument with recorded arrays in the place of its arrays."""
+def _recorded(recording: Recording, value: Any, of: str) -> Any:
+    """An argument of this kind with recorded arrays in the place of its arrays."""
     kind = type(value)
     if kind is np.ndarray:
-        return recording.argument(value, written=written)
+        written = of in ("Written", "AddTo")
+        known = of != "Nested" and not _is_pair(of)
+        return recording.argument(value, written=written, known=known)
     if kind is dict:
-        return {n: _recorded(recording, one, written=written) for n, one in value.items()}
+        return {n: _recorded(recording, one, of) for n, one in value.items()}
     if kind is tuple or kind is list:
-        return tuple([_recorded(recording, one, written=written) for one in value])
+        return tuple([_recorded(recording, one, of) for one in value])
     return value

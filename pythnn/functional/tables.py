@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -33,6 +33,9 @@ __all__ = [
     "embedding_renorm",
     "one_hot",
 ]
+
+Bags: TypeAlias = tuple[Array, Array | None]
+"""The bag of each index, and for means how many indices each bag has."""
 
 
 @function(takes_empty=True, below={"indices": "rows"}, weight="rows columns")
@@ -186,7 +189,7 @@ def embedding_bag(
 def embedding_bag_backward(
     grad_output: Real,
     indices: Indices,
-    bags: tuple[Array, Array | None],
+    bags: Bags,
     weight: Real,
     *,
     mode: str = "sum",

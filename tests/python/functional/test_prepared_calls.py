@@ -17,7 +17,6 @@ from support.functional_modules import CASES
 
 from pythnn import THNNError, functional
 from pythnn._calls.recorded import Kept
-from pythnn.functional._plans import _eager
 
 CALLS = 4
 """The first two run the body, the others what was prepared."""
@@ -104,6 +103,34 @@ def test_recurrent_gradients(kind, dtype):
         results.append((y, last, saved, backward(grad, None, saved)))
     for found in results[1:]:
         _same(found, results[0])
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("number", range(16))
+def test_parameters_of_layers_are_looked_at(number, flat):
+    x, start, weights, _ = _layers("lstm", "float64")
+    whole = [array for of_one in weights for array in of_one]
+
+    def run(arrays: list[Any]) -> Any:
+        nested = [arrays[i : i + 4] for i in range(0, len(arrays), 4)]
+        given = arrays if flat else nested
+        return functional.lstm(x, start, given, layers=2, bidirectional=True)[0]
+
+    for _ in range(CALLS):
+        wanted = run(whole)
+    array = whole[number]
+    lacking, other = [*whole[:number], *whole[number + 1 :]], list(whole)
+    with pytest.raises(THNNError, match="parameters"):
+        run(lacking)
+    for wrong in (array[:-1], array[None], array.astype(">f8")[..., :-1]):
+        other[number] = wrong
+        with pytest.raises(THNNError, match="parameters"):
+            run(other)
+    gaps = np.zeros((*array.shape, 2))
+    gaps[..., 0] = array
+    for right in (gaps[..., 0], array.astype(">f8"), array.view(np.memmap)):
+        other[number] = right
+        _same(run(other), wanted)
 
 
 def test_keys_tell_settings_apart():
@@ -202,11 +229,16 @@ def test_added_gradients():
         assert np.allclose(found[1], alone[1] + 1)
 
 
-RUN_EACH_TIME = {"embedding", "embedding_bag_backward"}
+RUN_EACH_TIME = {"embedding"}
 """Functions of cases that no call of theirs prepares."""
 
 
-def test_what_is_prepared():
+def _unwanted(*_: Any, **__: Any) -> None:
+    """In the place of a body that must not run."""
+    raise AssertionError
+
+
+def test_what_is_prepared(monkeypatch):
     found = set()
     for case in CASES.values():
         for name, given, named in calls_of(case):
@@ -217,6 +249,11 @@ def test_what_is_prepared():
             plans.clear()
             for _ in range(CALLS):
                 function(*given, **named)
-            if not plans or _eager in plans.values():
+            monkeypatch.setitem(function.__globals__, "body", _unwanted)
+            monkeypatch.setitem(function.__globals__, "slow", _unwanted)
+            try:
+                function(*given, **named)
+            except AssertionError:
                 found.add(name)
+            monkeypatch.undo()
     assert found == RUN_EACH_TIME
