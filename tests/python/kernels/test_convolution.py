@@ -165,26 +165,13 @@ GROWTH = {"auto": WINOGRAD4, "winograd": WINOGRAD, "winograd4": WINOGRAD4}
 """By how much algorithms may increase the limit of a sum."""
 
 
-def check_results(
-    module: Module,
-    g: Geometry,
-    operands: tuple[np.ndarray, ...],
-    found: tuple[np.ndarray | None, ...],
-    algorithm: str,
-    what: str,
-) -> None:
-    """output, gradInput, gradWeight and gradBias, of which None is not looked at, against the
-    definition, as exact as sums of so many terms are."""
-    taps = int(np.prod(g.kernel))
-    positions = (g.batch or 1) * int(np.prod(g.far if not module.transposed else g.near))
+Sides = tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]
+
+
+def defined(module: Module, g: Geometry, operands: tuple[np.ndarray, ...]) -> Sides:
+    """output, gradInput, gradWeight and gradBias by definition, and the same for the operands'
+    absolute values."""
     x, w, b, go = (a.astype(np.float64) for a in operands)
-    terms = (
-        g.planes[0] * taps,
-        g.planes[1] * taps,
-        positions,
-        (g.batch or 1) * int(np.prod(g.far)),
-    )
-    names = ("output", "gradInput", "gradWeight", "gradBias")
     sides = []
     for arguments in ((x, w, b, go), tuple(map(np.abs, (x, w, b, go)))):
         y, gx, gw = expected(module, g, *arguments)
@@ -192,6 +179,28 @@ def check_results(
         if not g.batch:
             y, gx = y[0], gx[0]
         sides.append((y, gx, 1 + 0.5 * gw, 1 + 0.5 * gb))
+    return sides[0], sides[1]
+
+
+def check_results(
+    module: Module,
+    g: Geometry,
+    sides: Sides,
+    found: tuple[np.ndarray | None, ...],
+    algorithm: str,
+    what: str,
+) -> None:
+    """output, gradInput, gradWeight and gradBias, of which None is not looked at, against what is
+    defined, as exact as sums of so many terms are."""
+    taps = int(np.prod(g.kernel))
+    positions = (g.batch or 1) * int(np.prod(g.far if not module.transposed else g.near))
+    terms = (
+        g.planes[0] * taps,
+        g.planes[1] * taps,
+        positions,
+        (g.batch or 1) * int(np.prod(g.far)),
+    )
+    names = ("output", "gradInput", "gradWeight", "gradBias")
     for name, result, wanted, magnitudes, count in zip(names, found, *sides, terms, strict=True):
         if result is None:
             continue
@@ -208,16 +217,18 @@ def check(
     dtype: str,
     algorithm: str,
     seed: int,
-    workspace_limit: int | None = None,
+    limits: tuple[int | None, ...] = (None,),
 ) -> None:
-    random = np.random.default_rng(seed)
-    x, w, b, go = operands(module, g, dtype, random)
-    with State(
-        convolution=algorithm, threads=2, minimum_work=1, workspace_limit=workspace_limit
-    ) as state:
-        found = compute(module, g, x, w, b, go, state)
-    where = f"{module.name} {dtype} {algorithm} {g}"
-    check_results(module, g, (x, w, b, go), found, algorithm, where)
+    """With each of these limits on scratch memory."""
+    given = operands(module, g, dtype, np.random.default_rng(seed))
+    sides = defined(module, g, given)
+    for limit in limits:
+        with State(
+            convolution=algorithm, threads=2, minimum_work=1, workspace_limit=limit
+        ) as state:
+            found = compute(module, g, *given, state)
+        where = f"{module.name} {dtype} {algorithm} {g}, limit {limit}"
+        check_results(module, g, sides, found, algorithm, where)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd", "winograd4"])
@@ -445,13 +456,14 @@ def test_weight_gradient(name: str, dtype: str, workspace_limit: int | None) -> 
     )
     g = Geometry(7, planes, near, far, kernel, stride, pad, dilation, (0, 0))
     arguments = operands(module, g, dtype, np.random.default_rng(1))
+    sides = defined(module, g, arguments)
     limit = {} if workspace_limit is None else {"workspace_limit": workspace_limit}
     first: bytes | None = None
     for threads in (1, 2, 3, 5):
         with State(convolution="direct", threads=threads, minimum_work=1, **limit) as state:
             found = compute(module, g, *arguments, state)[2]
         if first is None:
-            check_results(module, g, arguments, (None, None, found, None), "direct", name)
+            check_results(module, g, sides, (None, None, found, None), "direct", name)
         first = first or found.tobytes()
         assert found.tobytes() == first, f"{threads} threads"
 

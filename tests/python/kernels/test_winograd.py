@@ -217,8 +217,7 @@ def test_weights_that_do_not_fit(
     """They are transformed for each group of blocks, panel by panel."""
     module = TWO_DIMENSIONAL[0]
     g = layer(module, 3, planes, (22, 25), (1, 1), taps=taps)
-    for limit in (600_000, 1_000_000, 2_000_000):
-        check(module, g, dtype, algorithm, 0, workspace_limit=limit)
+    check(module, g, dtype, algorithm, 0, limits=(600_000, 1_000_000, 2_000_000))
 
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
