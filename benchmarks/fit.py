@@ -18,10 +18,15 @@ For each instruction set, real type and algorithm the fit minimizes the sum of
 so that a cost that the timings say little about keeps its expected value, as do all costs at an
 instruction set without timings. Factors and the like, which are never counted, are always kept.
 
-Processors that compute vectors of 64 bytes in halves have the costs of AVX-512, each algorithm's
-times one factor: that with which the algorithms chosen for the layers of their own timings take the
-least time in the mean. All costs fitted to these timings chose worse: an algorithm whose times are
-estimated badly is chosen most where they are underestimated.
+Processors that compute vectors of 64 bytes in halves have costs of their own. With AVX-512 they are
+those of AVX-512, each algorithm's times one factor: that with which the algorithms chosen for the
+layers of their own timings take the least time in the mean. All costs fitted to these timings chose
+worse: an algorithm whose times are estimated badly is chosen most where they are underestimated.
+With AVX2 and float, of which there are more timings, all costs are fitted, and those of AVX2 are
+what is expected; each algorithm's have a factor, too. There all algorithms were timed with kept
+weights from memory as well, by `time 40 2e5 2e8 "" kept`. The factors alone follow from these: the
+machine was slower when they were made, by a quarter. With AVX2 and double, the costs are those of
+AVX2.
 """
 
 from __future__ import annotations
@@ -41,7 +46,7 @@ from numpy.typing import NDArray
 
 FOLDER = Path(__file__).parent / "costs"
 ENGINE = Path(__file__).parent.parent / "thnn/generic/convolution/engine"
-LEVELS = ("baseline", "avx2", "avx512", "neon", "avx512split")
+LEVELS = ("baseline", "avx2", "avx512", "neon", "avx512split", "avx2split")
 """Instruction sets in the order of the table."""
 REALS = ("float", "double")
 TRUST = 0.2
@@ -49,6 +54,8 @@ TRUST = 0.2
 
 WHOLE, SPLIT = "avx512", "avx512split"
 """AVX-512, and where vectors of 64 bytes are computed in halves."""
+AVX2, AVX2_SPLIT = "avx2", "avx2split"
+"""AVX2, and with AVX2 where AVX-512 would compute in halves."""
 FACTORS = (0.6, 0.7, 0.8, 0.9, 1.1, 1.25, 1.4, 1.6)
 """What a factor is multiplied by in turn, where that is better."""
 
@@ -161,11 +168,20 @@ def compared(rows: list[Row]) -> dict[tuple[str, str], list[Row]]:
     """The rows of each pass of a layer, among which the engine chooses."""
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        if row.part.endswith("kept"):  # only Winograd's algorithms are timed so
-            continue
         if row.algorithm != "direct" or not is_pointwise(row.layer):
             found[row.part, row.layer].append(row)
-    return {key: among for key, among in found.items() if len(among) > 1}
+    return {key: among for key, among in found.items() if _is_choice(among)}
+
+
+def _is_choice(among: list[Row]) -> bool:
+    """Whether all algorithms were timed; with kept weights, mostly only Winograd's were."""
+    applies_always = any(row.algorithm in ("gemm", "linear") for row in among)
+    return len(among) > 1 and (applies_always or not is_kept(among[0]))
+
+
+def is_kept(row: Row) -> bool:
+    """Whether the weights were kept ones, which come from memory."""
+    return row.part.endswith("kept")
 
 
 def calibrated(costs: dict[str, Array], rows: list[Row]) -> dict[str, float]:
@@ -185,8 +201,9 @@ def calibrated(costs: dict[str, Array], rows: list[Row]) -> dict[str, float]:
         return float(np.mean(np.array(chosen) / np.array(best)))
 
     factors = np.ones(len(costs))
-    least = loss(factors)
-    for _ in range(3):
+    least, before = loss(factors), np.inf
+    while least < before:
+        before = least
         for place in range(len(costs)):
             for factor in FACTORS:
                 other = factors.copy()
@@ -203,9 +220,11 @@ def costs_of(
     real: str,
     rows: Sequence[Row] = (),
 ) -> dict[str, list[float]]:
-    """What each algorithm's things cost, to three digits; those at SPLIT need the rows, too."""
+    """What each algorithm's things cost; those at SPLIT and AVX2_SPLIT need the rows, too."""
     if level == SPLIT:
         return _times_factors(known, timed, real, rows)
+    if level == AVX2_SPLIT:
+        return _fitted_times_factors(known, timed, real, rows)
     costs = {}
     for algorithm, things in known.items():
         found = np.array([thing.cost(level, real) for thing in things])
@@ -230,6 +249,20 @@ def _times_factors(known: Algorithms, timed: dict[tuple[str, str, str], Timings]
         if of == real:
             factor = factors.pop(algorithm, 1.0)
             costs[algorithm][timed[WHOLE, real, algorithm].counts.any(axis=0)] *= factor
+    return {name: _rounded(of) for name, of in costs.items()}
+
+
+def _fitted_times_factors(known: Algorithms, timed: dict[tuple[str, str, str], Timings],
+                          real: str, rows: Sequence[Row]) -> dict[str, list[float]]:  # fmt: skip
+    """The costs at AVX2_SPLIT: fitted, times factors; what is not counted costs as at AVX2."""
+    costs = {name: np.array(of) for name, of in costs_of(known, timed, AVX2, real).items()}
+    own = [row for row in rows if (row.level, row.real) == (AVX2_SPLIT, real)]
+    for (_, _, algorithm), timings in timings_of([row for row in own if not is_kept(row)]).items():
+        found = fit(timings, costs[algorithm])
+        costs[algorithm] = np.where(timings.counts.any(axis=0), found, costs[algorithm])
+    factors = calibrated(costs, own) if own else {}
+    for (_, _, algorithm), timings in timings_of(own).items():
+        costs[algorithm][timings.counts.any(axis=0)] *= factors[algorithm]
     return {name: _rounded(of) for name, of in costs.items()}
 
 
@@ -285,9 +318,9 @@ def header(known: Algorithms) -> str:
     text += f"enum {{ MOST_COSTS = {most} }}; /* of one algorithm */\n\ntypedef struct Costs {{\n"
     for algorithm in known:
         text += f"  double {algorithm}[{_constant(algorithm)}_COSTS];\n"
-    text += "} Costs;\n\n/* The rows of the table: THNNSimdLevel, aarch64, and AVX-512 where\n"
-    text += " * vectors of 64 bytes are computed in halves. */\n"
-    text += "enum { COSTS_NEON = 3, COSTS_SPLIT, COSTS_LEVELS };\n"
+    text += "} Costs;\n\n/* The rows of the table: THNNSimdLevel, aarch64, and AVX-512 and AVX2\n"
+    text += " * where vectors of 64 bytes are computed in halves. */\n"
+    text += "enum { COSTS_NEON = 3, COSTS_SPLIT, COSTS_AVX2_SPLIT, COSTS_LEVELS };\n"
     text += "extern const Costs THNN_(costs)[COSTS_LEVELS];\n\n#endif\n"
     return text
 

@@ -134,7 +134,7 @@ static void printTiming(const THNNConvolution *g, const THNNConvolutionPlan *pla
                         double cycles)
 {
   const AlgorithmPlan *chosen = &plan->chosen;
-  const char *split = costsInUse() == &THNN_(costs)[COSTS_SPLIT] ? "split" : "";
+  const char *split = costsInUse() >= &THNN_(costs)[COSTS_SPLIT] ? "split" : "";
   printf("%s%s,%s,%s,%d%s,", THNN_simdLevelName(), split,
          sizeof(real) == sizeof(float) ? "float" : "double", chosen->algorithm->name,
          (int)chosen->part, kept ? " kept" : "");

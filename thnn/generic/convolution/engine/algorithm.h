@@ -46,8 +46,11 @@ static inline const Costs *costsInUse(void)
 #elif defined(__aarch64__)
   return &THNN_(costs)[COSTS_NEON];
 #else
-  const bool splits = THNN_simdLevel() == THNN_SIMD_AVX512 && THNN_tuning.splitsVectors;
-  return &THNN_(costs)[splits ? COSTS_SPLIT : (int)THNN_simdLevel()];
+  const int level = (int)THNN_simdLevel();
+  if (THNN_tuning.splitsVectors && level == THNN_SIMD_AVX512)
+    return &THNN_(costs)[COSTS_SPLIT];
+  const bool splits = THNN_tuning.splitsVectors && level == THNN_SIMD_AVX2;
+  return &THNN_(costs)[splits ? COSTS_AVX2_SPLIT : level];
 #endif
 }
 

@@ -317,9 +317,9 @@ typedef struct Costs {
   double groups[GROUPS_COSTS];
 } Costs;
 
-/* The rows of the table: THNNSimdLevel, aarch64, and AVX-512 where
- * vectors of 64 bytes are computed in halves. */
-enum { COSTS_NEON = 3, COSTS_SPLIT, COSTS_LEVELS };
+/* The rows of the table: THNNSimdLevel, aarch64, and AVX-512 and AVX2
+ * where vectors of 64 bytes are computed in halves. */
+enum { COSTS_NEON = 3, COSTS_SPLIT, COSTS_AVX2_SPLIT, COSTS_LEVELS };
 extern const Costs THNN_(costs)[COSTS_LEVELS];
 
 #endif
