@@ -526,8 +526,10 @@ void THNN_(panelProducts_keepPanels)(const THNNState *state, int64_t m, int64_t 
     }
 }
 
+/* `after` is the panels if the next product has the same ones, or NULL. */
 static void multiplyByPanels(int64_t m, int64_t n, int64_t k, const real *panels, real *scalars,
-                             Matrix b, bool adds, real *c, int64_t leading, THNNRoom room)
+                             Matrix b, bool adds, real *c, int64_t leading, const real *after,
+                             THNNRoom room)
 {
   const Matrix a = {panels, THNN_(simd).panels.columns, true};
   Product product = productOf(m, n, k, 1, a, b, c, leading);
@@ -535,6 +537,7 @@ static void multiplyByPanels(int64_t m, int64_t n, int64_t k, const real *panels
   product.scalars = scalars;
   product.add = adds;
   product.fetches = fetchesLater(&product, 1);
+  product.after = after;
   multiplyShared(&product, scalars, room);
 }
 
@@ -553,7 +556,7 @@ void THNN_(panelProducts_multiplyPanels)(const THNNState *state, int64_t m, int6
   THNN_REPRODUCIBLY(state, panelProducts_multiplyPanels,
                     (state, m, n, k, panels, scalars, b, adds, c))
   const THNNRoom room = {.threads = THNN_(panelProducts_packedThreads)(state, m, n, k)};
-  multiplyByPanels(m, n, k, panels, scalars, b, adds, c, m, room);
+  multiplyByPanels(m, n, k, panels, scalars, b, adds, c, m, NULL, room);
 }
 
 void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_t n, int64_t k,
@@ -562,7 +565,7 @@ void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_
   THNN_REPRODUCIBLY(state, panelProducts_multiplyKept, (state, m, n, k, kept, b, adds, c, leading))
   real *scalars = kept + panelElementsOf(m, k);
   const THNNRoom room = {.threads = THNN_(panelProducts_packedThreads)(state, m, n, k)};
-  multiplyByPanels(m, n, k, kept, scalars, b, adds, c, leading, room);
+  multiplyByPanels(m, n, k, kept, scalars, b, adds, c, leading, kept, room);
 }
 
 void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, int64_t first,
@@ -577,6 +580,7 @@ void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, in
   product.panels = kept;
   product.scalars = scalars;
   product.fetches = fetchesLater(&product, 1);
+  product.after = kept;
   for (int64_t column = first; column < end; column += THNN_(simd).panels.step)
     packColumns(&product, column, scalars);
   const Part part = {.endRow = m, .first = first, .end = end};
