@@ -79,6 +79,26 @@ def test_weights_need_not_be_kept() -> None:
         assert program.kept_nbytes == 0
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", [15, 33, 200])
+def test_kept_weights_that_come_from_memory(rows: int, dtype: type) -> None:
+    """More than the caches are assumed to hold, in blocks of which the last ones are smaller."""
+    pythnn.manual_seed(4)
+    model = nn.Linear(2100, 2005).type(dtype)
+    x = np.random.default_rng(1).standard_normal((rows, 2100)).astype(dtype)
+    program = pythnn.compile(model, x)
+    found = program(x)
+    assert program.kept_nbytes > 0 or rows == 200  # where BLAS can be faster
+    check_same(found, forward(model, x), True)
+    threads = pythnn.get_num_threads()
+    try:
+        for other in range(1, 4):
+            pythnn.set_num_threads(other)
+            np.testing.assert_array_equal(program(x), found)
+    finally:
+        pythnn.set_num_threads(threads)
+
+
 def test_parameters_are_folded_once_for_all_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     model, made = pointwise(), []
     fold = folding._parameters

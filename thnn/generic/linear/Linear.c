@@ -69,15 +69,11 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   const real *added = start ? start->data : NULL;
   const Matrix w = {matrix->data, sizes.inputs, true}, x = {in->data, sizes.inputs, false};
   packKeptPanels(&keeping, w, matrix->data);
-  if (usesPanels(&keeping)) {
-    if (added)
-      THNN_(matrix_repeatRow)(&settings, sizes.batch, sizes.outputs, added, out->data,
-                              sizes.outputs);
+  if (usesPanels(&keeping))
     multiplyKeptPanels(&keeping, x, added, out->data);
-  } else {
+  else
     THNN_(matrix_affine)(state, sizes.batch, sizes.outputs, sizes.inputs, in->data, sizes.inputs,
                          matrix->data, added, out->data, sizes.outputs, THNN_roomIn(room, scratch));
-  }
   THNN_planRelease(&plan);
   leaveKeptPanels(&keeping);
 }
@@ -112,7 +108,7 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
     const Matrix g = {from->data, sizes.outputs, false};
     packKeptPanels(&keeping, w, matrix->data);
     if (usesPanels(&keeping))
-      multiplyKeptPanels(&keeping, g, false, to->data);
+      multiplyKeptPanels(&keeping, g, NULL, to->data);
     else
       THNN_(matrix_multiply)(state, sizes.inputs, sizes.batch, sizes.outputs, 1, w, g, 0, to->data,
                              THNN_roomIn(room, scratch));

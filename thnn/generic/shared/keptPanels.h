@@ -122,10 +122,10 @@ static inline void packKeptPanels(PanelKeeping *of, Matrix a, const real *weight
   of->panels = panels;
 }
 
-static inline void multiplyKeptPanels(const PanelKeeping *of, Matrix b, bool adds, real *c)
+static inline void multiplyKeptPanels(const PanelKeeping *of, Matrix b, const real *bias, real *c)
 {
   THNN_(panelProducts_multiplyPanels)
-  (of->state, of->m, of->n, of->k, of->panels, of->scalars->data, b, adds, c);
+  (of->state, of->m, of->n, of->k, of->panels, of->scalars->data, b, bias, c);
 }
 
 /* The product of a step, from panels or blocks; x and y are dense. */
@@ -135,7 +135,7 @@ static inline void multiplyKeptStep(const PanelKeeping *of, int64_t step, const 
   if (of->blocks)
     THNN_(weightBlocks_multiply)(of->state, of->n, of->m, of->k, x, of->panels, step % 2 == 1, y);
   else
-    multiplyKeptPanels(of, b, false, y);
+    multiplyKeptPanels(of, b, NULL, y);
 }
 
 /* Gives the memory to the state, after the plan's release. */

@@ -122,12 +122,13 @@ void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, in
                                            int64_t leading);
 int64_t THNN_(panelProducts_keptStep)(const THNNState *state);
 
-/* The same with panels that stay for many calls, a dense c, and room for all of b packed:
+/* The same with panels that stay for many calls, a dense c that sums of products are written to or,
+ * unless it is NULL, `bias` for each row of c and these; and with room for all of b packed:
  * panelProducts_keptElements(n, k) elements. And whether that is faster than multiplyInto, and the
  * elements of the panels. */
 void THNN_(panelProducts_multiplyPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                         const real *panels, real *scalars, Matrix b, bool adds,
-                                         real *c);
+                                         const real *panels, real *scalars, Matrix b,
+                                         const real *bias, real *c);
 bool THNN_(panelProducts_prefersPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k);
 int64_t THNN_(panelProducts_panelElements)(const THNNState *state, int64_t m, int64_t k);
 

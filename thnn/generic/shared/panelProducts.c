@@ -1,7 +1,6 @@
 #include "generic/shared/panelProducts.h"
 
-#include "generic/shared/panelPacking.h"
-
+#include "generic/shared/panelsAhead.h"
 #include "work/sizes.h"
 
 /* Rows of a block that are in whole panels. */
@@ -15,82 +14,6 @@ static int64_t wholePanels(const OperandBlock *block)
 static bool packsOnTheWay(const Product *p, int64_t columns)
 {
   return !p->panels && !p->a.transposed && !readsInPlace(p) && columns >= THNN_(simd).panels.rows;
-}
-
-/* A part of the result: rows [firstRow, endRow) and columns [first, end). */
-typedef struct Part {
-  int64_t firstRow, endRow, first, end;
-} Part;
-
-/* A block of a that is packed later, or multiplied later if it is packed already, as lines of adjacent
- * elements. */
-typedef struct LaterBlock {
-  const real *data;
-  int64_t lines, length, stride;
-} LaterBlock;
-
-/* The block of panels that are packed already, which follow each other. Multiplying by a weight of
- * 4096x1024 that stays in no near cache takes 0.95 of the time with that (AVX2). */
-static LaterBlock laterPanels(const Product *p, const OperandBlock *next)
-{
-  const int64_t panel = THNN_(simd).panels.columns;
-  return (LaterBlock){.data = p->panels + panelsBefore(p, next),
-                      .lines = divideUp(next->height, panel),
-                      .length = panel * next->terms,
-                      .stride = panel * next->terms};
-}
-
-/* The block of a that is packed next after a block of product number `index`: that of the next
- * terms; after the last terms that of the next product; after the last product that of the next
- * rows; and after the last rows that of `after`. It has no data if there is none, or if a stays in
- * a near cache. */
-static LaterBlock laterBlock(const Product *p, const OperandBlock *most, const Part *part,
-                             const OperandBlock *block, int64_t index)
-{
-  const LaterBlock none = {.data = NULL};
-  OperandBlock next = {.row = block->row, .term = block->term + most->terms};
-  Matrix a = p->a;
-  if (!p->fetches)
-    return none;
-  if (next.term < p->k) {
-    a.data += index * p->aNext;
-  } else {
-    next.term = 0;
-    if (index + 1 < p->count) {
-      a.data += (index + 1) * p->aNext;
-    } else if (next.row + most->height < part->endRow) {
-      next.row += most->height;
-    } else {
-      a.data = p->after;
-      next.row = part->firstRow;
-    }
-  }
-  if (!a.data)
-    return none;
-  next.height = minimum(most->height, part->endRow - next.row);
-  next.terms = minimum(most->terms, p->k - next.term);
-  if (p->panels)
-    return laterPanels(p, &next);
-  return (LaterBlock){.data = matrixAt(a, next.row, next.term),
-                      .lines = a.transposed ? next.height : next.terms,
-                      .length = a.transposed ? next.terms : next.height,
-                      .stride = a.leading};
-}
-
-/* Makes the tiles of one of `steps` steps of columns fetch this step's share of a later block. Where
- * panels are packed, the first step does that, and fetches nothing. */
-static void fetchLater(const Product *p, const LaterBlock *later, int64_t step, int64_t steps,
-                       Panels *panels)
-{
-  const int64_t packing = readsInPlace(p) || p->panels ? 0 : 1, fetching = steps - packing;
-  if (!later->data || step < packing)
-    return;
-  const int64_t first = later->lines * (step - packing) / fetching;
-  const int64_t end = later->lines * (step - packing + 1) / fetching;
-  panels->ahead = (THNNRanges){.first = later->data + first * later->stride,
-                               .bytes = later->length * (int64_t)sizeof(real),
-                               .count = end - first,
-                               .stride = later->stride * (int64_t)sizeof(real)};
 }
 
 /* Computes a block. `all` says what it adds to and what it fetches ahead. Panels are packed in
@@ -174,22 +97,12 @@ static Packing packingIn(const Product *p, THNNRoom room)
   return (Packing){own, own + packedSizesOf(p).panels};
 }
 
-/* The packed scalars of the block that follows another one in columns [first, end). */
-static THNNRanges laterScalars(const Product *p, const OperandBlock *most,
-                               const OperandBlock *block, int64_t first, int64_t end)
+/* Sets the results of a block to what their sums are added to. */
+static void startBlock(const Product *p, const OperandBlock *block)
 {
-  OperandBlock next = *block;
-  next.column += most->width;
-  if (next.column >= end) {
-    next.column = first;
-    next.term += most->terms;
-  }
-  if (next.term >= p->k)
-    return (THNNRanges){.count = 0};
-  const int64_t terms = minimum(most->terms, p->k - next.term), step = THNN_(simd).panels.step;
-  return (THNNRanges){.first = p->scalars + scalarsBefore(p, &next),
-                      .bytes = terms * step * (int64_t)sizeof(real),
-                      .count = 1};
+  for (int64_t column = block->column; column < block->column + block->width; column++)
+    THNN_(simd).pointwise.copy(block->height, p->bias + block->row,
+                               p->c + column * p->leading + block->row);
 }
 
 /* Finishes a block of results, whose sums are complete. */
@@ -213,7 +126,6 @@ static void addPanels(const Product *all, int64_t index, const OperandBlock *mos
   real *const own = packing->panels, *scalars = packing->scalars;
   OperandBlock block = {.row = row, .height = height};
   const int64_t first = part->first, end = part->end;
-  const int64_t steps = divideUp(end - first, most->width);
   const bool onTheWay = packsOnTheWay(&one, end - first);
   for (; block.term < one.k; block.term += most->terms) {
     block.terms = minimum(most->terms, one.k - block.term);
@@ -224,14 +136,16 @@ static void addPanels(const Product *all, int64_t index, const OperandBlock *mos
       packPanels(&one, &block, whole, own + (onTheWay ? whole * block.terms : 0));
     for (block.column = first; block.column < end; block.column += most->width) {
       block.width = minimum(most->width, end - block.column);
-      Panels panels = {.add = one.add || block.term > 0};
+      Panels panels = {.add = one.add || one.bias || block.term > 0};
+      if (one.bias && block.term == 0)
+        startBlock(&one, &block);
       if (one.scalars)
         panels.aheadScalars = laterScalars(&one, most, &block, first, end);
       else
         packScalars(&one, &block, scalars);
       if (one.sums && row == 0)
         addSums(&one, &block, scalars);
-      fetchLater(&one, &later, (block.column - first) / most->width, steps, &panels);
+      fetchLater(&one, &later, part, &block, most->width, &panels);
       multiplyBlock(&one, &block, &panels, packed, onTheWay && block.column == first ? own : NULL,
                     one.scalars ? one.scalars + scalarsBefore(&one, &block) : scalars);
       if (block.term + block.terms >= one.k)
@@ -486,13 +400,14 @@ int64_t THNN_(panelProducts_panelElements)(const THNNState *state, int64_t m, in
 
 bool THNN_(panelProducts_prefersPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k)
 {
-  /* Panels that are kept packed win with more columns than those that each call packs: with AVX2, 20
-   * columns take 0.7 of OpenBLAS's time, 64 take 0.9 and 256 as long. */
-  enum { MOST_COLUMNS = 128 };
+  /* Kept panels win with more columns than those that each call packs: with AVX2, 20 take 0.7 of
+   * OpenBLAS's time, 64 take 0.9; 256 to 1024 and 512 to 10,000 rows 0.86 to 0.99, 100 rows 1.15. */
+  enum { MOST_COLUMNS = 128, LARGE_ROWS = 512, MOST_OF_LARGE = 1024 };
   THNN_REPRODUCIBLY_GET(state, panelProducts_prefersPanels, (state, m, n, k))
   const SimdPanels *loops = &THNN_(simd).panels;
   const Product product = shapeOf(m, n, k, false, false);
-  const int64_t most = THNN_USES_BLAS && loops->packs ? MOST_COLUMNS : 0;
+  const int64_t kept = m >= LARGE_ROWS ? MOST_OF_LARGE : MOST_COLUMNS;
+  const int64_t most = THNN_USES_BLAS && loops->packs ? kept : 0;
   const bool few = n <= maximum(loops->mostPacked, most) || readsInPlace(&product);
   return k > 1 && n >= LEAST_COLUMNS && few && hasProducts(&product, loops->leastProducts);
 }
@@ -529,19 +444,25 @@ void THNN_(panelProducts_keepPanels)(const THNNState *state, int64_t m, int64_t 
     }
 }
 
-/* `after` is the panels if the next product has the same ones, or NULL. */
-static void multiplyByPanels(int64_t m, int64_t n, int64_t k, const real *panels, real *scalars,
-                             Matrix b, bool adds, real *c, int64_t leading, const real *after,
-                             THNNRoom room)
+/* Whether to fetch blocks of panels ahead that are multiplied once, where tiles do not fetch their
+ * panels by themselves. With AVX2, 10,000x512 panels and 12 to 32 columns take 0.83 to 0.86 of the
+ * time, 4096x4096 and 12, 16 and 24 columns 1.07, 0.92 and 0.85; panels of 8 MB take 1.02, since they
+ * stay in the caches. */
+static bool fetchesKept(const Product *p)
+{
+  enum { FETCHED_COLUMNS = 16 };
+  return !THNN_(simd).panels.prefetches && p->n >= FETCHED_COLUMNS &&
+         THNN_leavesCaches(p->m * p->k, sizeof(real));
+}
+
+static Product productOfPanels(int64_t m, int64_t n, int64_t k, const real *panels, real *scalars,
+                               Matrix b, real *c, int64_t leading)
 {
   const Matrix a = {panels, THNN_(simd).panels.columns, true};
   Product product = productOf(m, n, k, 1, a, b, c, leading);
   product.panels = panels;
   product.scalars = scalars;
-  product.add = adds;
-  product.fetches = fetchesLater(&product, 1);
-  product.after = after;
-  multiplyShared(&product, scalars, room);
+  return product;
 }
 
 int THNN_(panelProducts_packedThreads)(const THNNState *state, int64_t m, int64_t n, int64_t k)
@@ -553,13 +474,16 @@ int THNN_(panelProducts_packedThreads)(const THNNState *state, int64_t m, int64_
 }
 
 void THNN_(panelProducts_multiplyPanels)(const THNNState *state, int64_t m, int64_t n, int64_t k,
-                                         const real *panels, real *scalars, Matrix b, bool adds,
-                                         real *c)
+                                         const real *panels, real *scalars, Matrix b,
+                                         const real *bias, real *c)
 {
   THNN_REPRODUCIBLY(state, panelProducts_multiplyPanels,
-                    (state, m, n, k, panels, scalars, b, adds, c))
+                    (state, m, n, k, panels, scalars, b, bias, c))
+  Product product = productOfPanels(m, n, k, panels, scalars, b, c, m);
+  product.bias = bias;
+  product.fetches = fetchesKept(&product);
   const THNNRoom room = {.threads = THNN_(panelProducts_packedThreads)(state, m, n, k)};
-  multiplyByPanels(m, n, k, panels, scalars, b, adds, c, m, NULL, room);
+  multiplyShared(&product, scalars, room);
 }
 
 void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_t n, int64_t k,
@@ -567,8 +491,12 @@ void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_
 {
   THNN_REPRODUCIBLY(state, panelProducts_multiplyKept, (state, m, n, k, kept, b, adds, c, leading))
   real *scalars = kept + panelElementsOf(m, k);
+  Product product = productOfPanels(m, n, k, kept, scalars, b, c, leading);
+  product.add = adds;
+  product.fetches = fetchesLater(&product, 1);
+  product.after = kept;
   const THNNRoom room = {.threads = THNN_(panelProducts_packedThreads)(state, m, n, k)};
-  multiplyByPanels(m, n, k, kept, scalars, b, adds, c, leading, kept, room);
+  multiplyShared(&product, scalars, room);
 }
 
 void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, int64_t first,
@@ -578,10 +506,7 @@ void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, in
   THNN_REPRODUCIBLY(state, panelProducts_multiplyKeptPart,
                     (state, m, first, end, k, kept, b, c, leading))
   real *scalars = kept + panelElementsOf(m, k);
-  const Matrix a = {kept, THNN_(simd).panels.columns, true};
-  Product product = productOf(m, end, k, 1, a, b, c, leading);
-  product.panels = kept;
-  product.scalars = scalars;
+  Product product = productOfPanels(m, end, k, kept, scalars, b, c, leading);
   product.fetches = fetchesLater(&product, 1);
   product.after = kept;
   for (int64_t column = first; column < end; column += THNN_(simd).panels.step)

@@ -14,6 +14,7 @@ typedef struct Product {
   bool packs; /* packs panels even for few columns */
   bool add;
   const real *start;   /* a value for each column, or NULL */
+  const real *bias;    /* a value for each row, with packed a; or NULL */
   const real *panels;  /* all of a, packed; or NULL */
   const real *scalars; /* all of b, packed; or NULL */
   real *c;

@@ -12,6 +12,7 @@ enum {
   MOST_VECTORS = 3,
   /* Prefetch distance in terms. */
   TERMS_AHEAD = 16,
+  PREFETCHES = VECTOR_REGISTERS == 32,
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
   COLUMNS = MOST_VECTORS * LANES,
   STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS,
@@ -71,7 +72,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
         factor[j] = load(factors + j * LANES);
       /* With fewer registers, tiles are bound by loads, and prefetches would add to these; while
        * packing, the operand comes from far away, and prefetching pays. */
-      if (VECTOR_REGISTERS == 32 || packs) {
+      if (PREFETCHES || packs) {
 #pragma GCC unroll 4
         for (int j = 0; j < vectors; j++)
           __builtin_prefetch(THNN_ahead(factors, ahead + j * VECTOR_BYTES), READ, FIRST_LEVEL);
@@ -278,6 +279,7 @@ const SimdPanels SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .rows = MOST_ROWS,
     .step = STEP,
     .panelBytes = VECTOR_BYTES == 64 ? 1 << 19 : 1 << 18, /* half of a small second-level cache */
+    .prefetches = PREFETCHES,
     .fewColumns = FEW_COLUMNS,
 #if defined(__AVX512F__)
     .leastProducts = 400000, /* below this, OpenBLAS has kernels of its own for small products */

@@ -36,14 +36,15 @@ typedef struct Panels {
 } Panels;
 
 typedef struct SimdPanels {
-  int lanes;      /* reals in a vector */
-  int columns;    /* columns of a panel */
-  int rows;       /* rows of a tile */
-  int step;       /* rows of a group of scalars: a multiple of `rows` and `lanes` */
-  int panelBytes; /* bytes of the panels that are packed at a time, to stay in the second-level
-                   * cache */
-  int fewColumns; /* up to this many columns after the last full panel cost much less than a
-                   * vector */
+  int lanes;       /* reals in a vector */
+  int columns;     /* columns of a panel */
+  int rows;        /* rows of a tile */
+  int step;        /* rows of a group of scalars: a multiple of `rows` and `lanes` */
+  int panelBytes;  /* bytes of the panels that are packed at a time, to stay in the second-level
+                    * cache */
+  bool prefetches; /* whether tiles prefetch their panels even if they do not pack them */
+  int fewColumns;  /* up to this many columns after the last full panel cost much less than a
+                    * vector */
   /* Sizes from which these loops were measured to be faster than gemm of OpenBLAS: the least number
    * of multiplications if one operand is contiguous along the terms (leastProducts), if both are
    * (leastAlong) and if neither is (leastAcross); the most columns of a product whose panels are
