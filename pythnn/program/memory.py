@@ -31,6 +31,8 @@ class Layout:
     """The elements of memory for each element type."""
     in_place: set[int] = field(default_factory=set)
     """The ids of operations that write to their input."""
+    parents: dict[Buffer, Buffer] = field(default_factory=dict)
+    """For buffers that are parts of others, the one that they are in."""
 
     @property
     def nbytes(self) -> int:
@@ -164,10 +166,12 @@ def lay_out(operations: list[Operation], inputs: Any, outputs: Any) -> Layout:
     planner.share()
     kept = [one for one in planner.operations if one is not None]
     offsets, sizes = _places(planner)
+    parents: dict[Buffer, Buffer] = {}
     for buffer in planner.parents:
         found = planner.resolve(View(buffer, (1,), (1,)))
+        parents[buffer] = found.buffer
         offsets[buffer] = offsets[found.buffer] + found.offset
-    return Layout(kept, offsets, sizes, planner.in_place)
+    return Layout(kept, offsets, sizes, planner.in_place, parents)
 
 
 def _places(planner: _Planner) -> tuple[dict[Buffer, int], dict[np.dtype[Any], int]]:

@@ -104,8 +104,7 @@ class StepPlan(Plan):
         with self._instance() as instance:
             instance.check_out(out)
             instance.read(inputs)
-            instance.run()
-            return instance.results(out)
+            return instance.run(out)
 
     def profile(self, inputs: list[Any]) -> list[float]:
         """The seconds that each step takes."""

@@ -2,12 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from .._errors import THNNArgumentError
+from .._library import ffi, native
+from .._tensor import Tensor
 from ..nn.object.values import describe, is_array
 
-__all__ = ["check_out", "taken_over"]
+__all__ = ["Place", "check_out", "taken_over"]
+
+_ADDRESS = ffi.typeof("void *")
+
+
+class Place:
+    """Where steps write a result: memory of the run, or an array of the caller's."""
+
+    def __init__(self, memory: Tensor) -> None:
+        self.array = memory.numpy()
+        """The result in the memory of the run."""
+        self._tensor = Tensor.from_numpy(self.array)
+        self._storage = self._tensor._open().storage
+        self._views = 0
+
+    def view(self, shape: Sequence[int], strides: Sequence[int], offset: int) -> Tensor:
+        """A Tensor that is wherever the place is."""
+        self._views += 1
+        return self._tensor.as_strided(shape, strides, offset)
+
+    @contextmanager
+    def moved(self, array: np.ndarray[Any, Any]) -> Iterator[None]:
+        """Has the place in an array as large as the memory."""
+        self._move(array)
+        try:
+            yield
+        finally:
+            self._move(self.array)
+
+    def _move(self, array: np.ndarray[Any, Any]) -> None:
+        address, owner = ffi.from_buffer(array), ffi.cast(_ADDRESS, id(array))
+        references = 1 + self._views
+        if native.pythnn_moveStorage(self._storage, references, address, array.itemsize, owner):
+            raise AssertionError("somebody else looks at the memory of a program's result")
 
 
 def check_out(results: Any, out: Any) -> None:

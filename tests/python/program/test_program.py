@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import threading
+import weakref
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from support.programs import check_same, check_tree, forward, image, run, shuffl
 
 import pythnn
 from pythnn import nn
+from pythnn.program import instance
 
 NNGRAPH = Path(__file__).parents[2] / "data" / "nngraph"
 GRAPHS = json.loads((NNGRAPH / "index.json").read_text())
@@ -318,6 +320,62 @@ def test_results_belong_to_the_caller() -> None:
     np.testing.assert_array_equal(first, kept)
     first[...] = 0
     np.testing.assert_array_equal(program(image()), kept)
+
+
+def wide(dtype: type = np.float32) -> nn.Module:
+    """A model with a large result."""
+    pythnn.manual_seed(3)
+    return nn.Sequential(nn.Linear(40, 1500), nn.Sigmoid()).type(dtype)
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has results of any size count as large."""
+    monkeypatch.setattr(instance, "_LARGE", 0)
+
+
+@pytest.mark.usefixtures("large")
+def test_large_results_belong_to_the_caller() -> None:
+    model, x = wide(), image(20, 40).astype(np.float32)
+    program = pythnn.compile(model, x)
+    first = program(x)
+    check_same(first, forward(model, x), True)
+    kept = first.copy()
+    second = program(2 * x)
+    np.testing.assert_array_equal(first, kept)
+    first[...] = 0
+    out = np.zeros((1500, 20), np.float32).T
+    assert program(x, out=out) is out
+    np.testing.assert_array_equal(out, kept)
+    np.testing.assert_array_equal(program(x), kept)
+    check_same(second, forward(model, 2 * x), True)
+
+
+@pytest.mark.usefixtures("large")
+def test_large_results_are_not_held() -> None:
+    x = image(20, 40).astype(np.float32)
+    program = pythnn.compile(wide(), x)
+    result = weakref.ref(program(x))
+    assert result() is None
+
+
+@pytest.mark.usefixtures("large")
+def test_a_failing_step_leaves_large_results_alone() -> None:
+    model = nn.Sequential(nn.LookupTable(9, 1500), nn.Sigmoid()).float()
+    x = np.arange(1, 10)
+    program = pythnn.compile(model, x)
+    first = program(x)
+    kept = first.copy()
+    with pytest.raises(pythnn.THNNArgumentError):
+        program(x + 1)
+    np.testing.assert_array_equal(first, kept)
+    np.testing.assert_array_equal(program(x), kept)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("seed", range(60))
+def test_results_of_any_size_are_written_where_they_stay(seed: int) -> None:
+    check_tree(seed, fuse=True)
 
 
 def test_results_go_where_they_should() -> None:
