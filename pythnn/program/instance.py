@@ -56,7 +56,7 @@ class Instance:
     ) -> None:
         self._layout, self._states, self._memory = layout, states, memory
         self._tensors: dict[View, Tensor] = {}
-        self._place = self._result_place(graph)
+        self._place = self._large_result(graph)
         self._inputs = [_arrays(self._bound(table)) for table in graph.inputs]
         self._outputs = (
             _arrays(self._bound(graph.outputs)) if self._place is None else self._place.array
@@ -67,24 +67,24 @@ class Instance:
         """The buffer that a view's is a part of; itself where it is no part."""
         return self._layout.parents.get(view.buffer, view.buffer)
 
-    def _result_place(self, graph: Graph) -> Place | None:
+    def _large_result(self, graph: Graph) -> Place | None:
         """The place of a large result that is all of its memory, and that only kernels work on."""
         result, operations = graph.outputs, self._layout.operations
         if not isinstance(result, View) or any(isinstance(one, Call) for one in operations):
             return None
-        root = self._result = self._root(result)
+        root = self._root(result)
         is_given = any(self._root(view) is root for view in views_in(graph.inputs))
         is_large = result.size * result.dtype.itemsize >= _LARGE
         if is_given or not is_large or not result.is_dense or result.size != root.size:
             return None
         memory, offset = self._memory[root.dtype], self._layout.offsets[root]
-        return Place(memory.as_strided(result.shape, result.strides, offset))
+        return Place(root, memory.as_strided(result.shape, result.strides, offset))
 
     def _tensor(self, view: View) -> Tensor:
         if view not in self._tensors:
             offset = self._layout.offsets[view.buffer] + view.offset
-            if self._place is not None and self._root(view) is self._result:
-                offset -= self._layout.offsets[self._result]
+            if self._place is not None and self._root(view) is self._place.buffer:
+                offset -= self._layout.offsets[self._place.buffer]
                 self._tensors[view] = self._place.view(view.shape, view.strides, offset)
             else:
                 memory = self._memory[view.dtype]

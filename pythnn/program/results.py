@@ -11,6 +11,7 @@ import numpy as np
 from .._errors import THNNArgumentError
 from .._library import ffi, native
 from .._tensor import Tensor
+from ..graph.operations import Buffer
 from ..nn.object.values import describe, is_array
 
 __all__ = ["Place", "check_out", "taken_over"]
@@ -21,7 +22,9 @@ _ADDRESS = ffi.typeof("void *")
 class Place:
     """Where steps write a result: memory of the run, or an array of the caller's."""
 
-    def __init__(self, memory: Tensor) -> None:
+    def __init__(self, buffer: Buffer, memory: Tensor) -> None:
+        self.buffer = buffer
+        """What it is in the program's graph."""
         self.array = memory.numpy()
         """The result in the memory of the run."""
         self._tensor = Tensor.from_numpy(self.array)

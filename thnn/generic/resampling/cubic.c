@@ -134,14 +134,13 @@ static const real *resampledRow(Slice *slice, int64_t index)
   return row;
 }
 
-static void convolveForward(const THNNResampling *r, void *places, const real *input, int64_t first,
+static void convolveForward(const THNNResampling *r, void *places, const real *input, THNNRow row,
                             int64_t count, real *scratch, real *output)
 {
   Axis axes[3];
   axesIn(r, places, axes);
   const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
   Slice slice = {.axes = axes, .buffer = scratch, .mixed = scratch + TAPS * width};
-  THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
     if (i == 0 || row.y == 0)
       beginSlice(&slice, input + row.plane * elements, row.z);
@@ -200,12 +199,11 @@ static void spreadRow(const Axis *x, const real *sum, real *row)
 }
 
 static void convolveBackward(const THNNResampling *r, void *places, const real *gradOutput,
-                             int64_t first, int64_t count, real *sum, real *gradInput)
+                             THNNRow row, int64_t count, real *sum, real *gradInput)
 {
   Axis axes[3];
   axesIn(r, places, axes);
   const int64_t elements = r->output[0] * r->output[1] * r->output[2];
-  THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
     collectRows(axes, gradOutput + row.plane * elements, row.z, row.y, sum);
     spreadRow(&axes[2], sum, gradInput + i * r->input[2]);

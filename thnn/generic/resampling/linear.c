@@ -154,7 +154,7 @@ static void takeRow(const Axis axes[3], const real *plane, int64_t z, int64_t y,
     row[i] = from[x->before[i]];
 }
 
-static void resampleForward(const THNNResampling *r, void *places, const real *input, int64_t first,
+static void resampleForward(const THNNResampling *r, void *places, const real *input, THNNRow row,
                             int64_t count, real *scratch, real *output)
 {
   Axis axes[3];
@@ -162,7 +162,6 @@ static void resampleForward(const THNNResampling *r, void *places, const real *i
   const int64_t elements = r->input[0] * r->input[1] * r->input[2], width = r->output[2];
   const bool sparse = isSparse(r), isWhole = r->hasSteps && r->steps.isWhole;
   Slice slice = {.axes = axes, .buffer = scratch, .mixed = scratch + BUFFERS * width};
-  THNNRow row = THNN_rowAt(first, r->output[0], r->output[1]);
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
     const int64_t y = row.y;
     const real *plane = input + row.plane * elements;
@@ -261,12 +260,11 @@ static void spreadRow(const Axis *x, bool isWhole, const real *sum, real *row)
 }
 
 static void resampleBackward(const THNNResampling *r, void *places, const real *gradOutput,
-                             int64_t first, int64_t count, real *sum, real *gradInput)
+                             THNNRow row, int64_t count, real *sum, real *gradInput)
 {
   Axis axes[3];
   axesIn(r, places, axes);
   const int64_t elements = r->output[0] * r->output[1] * r->output[2];
-  THNNRow row = THNN_rowAt(first, r->input[0], r->input[1]);
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
     real *result = gradInput + i * r->input[2];
     if (collectRows(axes, gradOutput + row.plane * elements, row.z, row.y, sum))

@@ -33,8 +33,9 @@ void THNN_(rows_resample)(const THNNResamplingCall *call, const ResampledRows *r
   for (int64_t block = 0; block < blocks.count; block++) {
     Scratch mine = THNN_scratchOf(scratch->data, needed.used, THNN_threadIndex());
     const int64_t first = block * blocks.length;
-    rows->compute(r, places->data, from->data, first, THNN_blockLength(&blocks, block),
-                  layOutScratch(r, rows, &mine), (real *)to->data + first * width);
+    rows->compute(r, places->data, from->data, THNN_rowAt(first, of[0], of[1]),
+                  THNN_blockLength(&blocks, block), layOutScratch(r, rows, &mine),
+                  (real *)to->data + first * width);
   }
   THNN_planRelease(&plan);
 }

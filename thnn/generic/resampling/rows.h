@@ -4,6 +4,7 @@
 
 #include "generic/template.h"
 #include "geometry/resampling.h"
+#include "work/threads.h"
 
 /* One call: what the module knows, except its tensors. */
 typedef struct THNNResamplingCall {
@@ -21,8 +22,8 @@ typedef struct ResampledRows {
   size_t placesBytes;
   /* Lays out where output indices are, once for all rows */
   void (*setPlaces)(const THNNResampling *r, void *places);
-  /* Computes `count` rows from number `first` on, of which `to` is the first */
-  void (*compute)(const THNNResampling *r, void *places, const real *from, int64_t first,
+  /* Computes `count` rows, of which the first is `row`, at `to` */
+  void (*compute)(const THNNResampling *r, void *places, const real *from, THNNRow row,
                   int64_t count, real *scratch, real *to);
 } ResampledRows;
 

@@ -465,6 +465,16 @@ static Product productOfPanels(int64_t m, int64_t n, int64_t k, const real *pane
   return product;
 }
 
+/* The same with panels that the next product reads again. */
+static Product productOfKept(int64_t m, int64_t n, int64_t k, const real *kept, real *scalars,
+                             Matrix b, real *c, int64_t leading)
+{
+  Product product = productOfPanels(m, n, k, kept, scalars, b, c, leading);
+  product.fetches = fetchesLater(&product, 1);
+  product.after = kept;
+  return product;
+}
+
 int THNN_(panelProducts_packedThreads)(const THNNState *state, int64_t m, int64_t n, int64_t k)
 {
   THNN_REPRODUCIBLY_GET(state, panelProducts_packedThreads, (state, m, n, k))
@@ -491,10 +501,8 @@ void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_
 {
   THNN_REPRODUCIBLY(state, panelProducts_multiplyKept, (state, m, n, k, kept, b, adds, c, leading))
   real *scalars = kept + panelElementsOf(m, k);
-  Product product = productOfPanels(m, n, k, kept, scalars, b, c, leading);
+  Product product = productOfKept(m, n, k, kept, scalars, b, c, leading);
   product.add = adds;
-  product.fetches = fetchesLater(&product, 1);
-  product.after = kept;
   const THNNRoom room = {.threads = THNN_(panelProducts_packedThreads)(state, m, n, k)};
   multiplyShared(&product, scalars, room);
 }
@@ -506,9 +514,7 @@ void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, in
   THNN_REPRODUCIBLY(state, panelProducts_multiplyKeptPart,
                     (state, m, first, end, k, kept, b, c, leading))
   real *scalars = kept + panelElementsOf(m, k);
-  Product product = productOfPanels(m, end, k, kept, scalars, b, c, leading);
-  product.fetches = fetchesLater(&product, 1);
-  product.after = kept;
+  const Product product = productOfKept(m, end, k, kept, scalars, b, c, leading);
   for (int64_t column = first; column < end; column += THNN_(simd).panels.step)
     packColumns(&product, column, scalars);
   const Part part = {.endRow = m, .first = first, .end = end};

@@ -46,11 +46,10 @@ static inline const Costs *costsInUse(void)
 #elif defined(__aarch64__)
   return &THNN_(costs)[COSTS_NEON];
 #else
-  const int level = (int)THNN_simdLevel();
-  if (THNN_tuning.splitsVectors && level == THNN_SIMD_AVX512)
-    return &THNN_(costs)[COSTS_SPLIT];
-  const bool splits = THNN_tuning.splitsVectors && level == THNN_SIMD_AVX2;
-  return &THNN_(costs)[splits ? COSTS_AVX2_SPLIT : level];
+  const THNNSimdLevel level = THNN_simdLevel();
+  if (THNN_tuning.splitsVectors && level != THNN_SIMD_BASELINE)
+    return &THNN_(costs)[level == THNN_SIMD_AVX512 ? COSTS_SPLIT : COSTS_AVX2_SPLIT];
+  return &THNN_(costs)[(int)level];
 #endif
 }
 
