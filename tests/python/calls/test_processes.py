@@ -156,6 +156,31 @@ def test_forked_child_can_call():
     run(FORK)
 
 
+FORKED_MASKS = """
+import os
+import numpy as np
+from pythnn import functional
+
+def mask():
+    return functional.dropout(np.ones(64), 0.5)[1].tobytes()
+
+mask()
+readable, writable = os.pipe()
+child = os.fork()
+if child == 0:
+    os.write(writable, mask())
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+of_child = os.read(readable, 64 * 8)
+assert len(of_child) == 64 * 8 and of_child != mask()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_forked_child_draws_other_masks():
+    run(FORKED_MASKS)
+
+
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers")
 def test_interrupts():
     """Wherever KeyboardInterrupt strikes: no crash, right results, no memory lost."""

@@ -8,6 +8,7 @@ import itertools
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,8 @@ def test_recurrent_gradients(kind, dtype):
         results.append((y, last, saved, backward(grad, None, saved)))
     for found in results[1:]:
         _same(found, results[0])
+    for first, second in combinations([a for found in results for a in _arrays(found[3])], 2):
+        assert not np.shares_memory(first, second)  # whoever changes one changes no other
 
 
 @pytest.mark.parametrize("flat", [False, True])

@@ -352,6 +352,15 @@ def test_large_results_belong_to_the_caller() -> None:
 
 
 @pytest.mark.usefixtures("large")
+def test_large_results_are_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = image(20, 40).astype(np.float32)
+    program = pythnn.compile(wide(), x)
+    kept = program(x)
+    monkeypatch.delattr(instance, "taken_over")
+    np.testing.assert_array_equal(program(x), kept)
+
+
+@pytest.mark.usefixtures("large")
 def test_large_results_are_not_held() -> None:
     x = image(20, 40).astype(np.float32)
     program = pythnn.compile(wide(), x)

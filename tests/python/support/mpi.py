@@ -23,14 +23,22 @@ TIMEOUT = 120  # seconds after which a program counts as hanging; the slowest ta
 
 @lru_cache
 def missing() -> str | None:
-    """Why there can be no processes of MPI; None where there can."""
+    """Why there can be no processes of MPI; None where there can. With PYTHNN_REQUIRE_MPI=1 that is
+    an error."""
+    reason = _reason()
+    if reason and os.environ.get("PYTHNN_REQUIRE_MPI") == "1":
+        raise RuntimeError(f"PYTHNN_REQUIRE_MPI=1, but there is {reason}")
+    return reason
+
+
+def _reason() -> str | None:
     if importlib.util.find_spec("mpi4py") is None:
         return "no mpi4py: pip install '.[mpi]'"
     if launcher() is None:
         return "no mpiexec: pip install mpich"
     loading = [sys.executable, "-c", "from mpi4py import MPI"]
     done = subprocess.run(loading, capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"mpi4py finds no MPI: {done.stderr[-200:]}"
+    return None if done.returncode == 0 else f"no MPI for mpi4py: {done.stderr[-200:]}"
 
 
 def environment() -> dict[str, str]:
