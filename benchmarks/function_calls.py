@@ -1,6 +1,7 @@
 """What a call of pythnn.functional takes where next to nothing is computed.
 
-    python -m benchmarks.function_calls             all calls of the tests' cases, slowest first
+    python -m benchmarks.function_calls             all calls of the tests' cases, and those that
+                                                    draw random numbers, slowest first
     python -m benchmarks.function_calls lstm sum    those whose names contain one of these
     python -m benchmarks.function_calls --above 6   those with more than 6 us of Python
 
@@ -17,6 +18,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from pythnn import functional
 from pythnn._calls import prepared
@@ -44,6 +47,9 @@ def calls() -> Iterator[tuple[str, Any, Callable[[], Any]]]:
             function = getattr(functional, name)
             call = functools.partial(function, *given, **named)
             yield f"{name} ({case_name})", function, call
+    x = np.ones((4, 5))
+    for function in (functional.dropout, functional.rrelu):  # of random results there is no case
+        yield f"{function.__name__} (drawn)", function, functools.partial(function, x)
 
 
 def shortest(call: Callable[[], Any]) -> float:

@@ -6,12 +6,16 @@ import os
 import threading
 
 from .. import thnn
+from .._calls.recorded import Recorded, Unrecordable
 from .._generator import Generator
-from ._arrays import Array, Real, Unfit, check_shape, like, new, shaped
+from .._library import lib
+from ._arrays import Array, Real, Unfit, check_shape, like, new
 from ._axes import empty
 from ._front import function
 
 __all__ = ["dropout", "dropout_backward", "rrelu", "rrelu_backward"]
+
+_random = lib.THRandom_random
 
 _OWN = threading.local()
 """For each thread, the generator that it draws from where no other one is given."""
@@ -35,6 +39,15 @@ def _own() -> Generator:
     return found
 
 
+def _seed(x: Array, generator: Generator) -> int:
+    """A seed for numbers beside an array: 64 bits, the generator's next two numbers."""
+    if type(x) is Recorded:
+        raise Unrecordable("each call draws other numbers")
+    drawn = generator._open()
+    seed: int = (_random(drawn) << 32 | _random(drawn)) - 2**63
+    return seed
+
+
 @function(x="...", mask="...")
 def dropout(
     x: Real,
@@ -44,7 +57,7 @@ def dropout(
     training: bool = True,
     generator: Generator | None = None,
 ) -> tuple[Array, Array]:
-    """x times a mask: 0 with probability `p`, else 1 / (1 - p).
+    """x times a mask: 0 with probability `p`, else 1 / (1 - p). Dropout.
 
     Parameters
     ----------
@@ -56,7 +69,9 @@ def dropout(
     training : bool
         Without it, the mask is of ones.
     generator : Generator, optional
-        Where the mask is drawn from; by default the thread's own, with a seed from the system.
+        Its next two numbers are the seed of the mask (Philox4x32-10), which is the same for any
+        number of threads, on CPU and GPU, and for both real types. By default it is the thread's
+        own, with a seed from the system.
 
     Returns the output and the mask, which the backward function needs.
 
@@ -66,20 +81,15 @@ def dropout(
     """
     if not 0 <= p <= 1:
         raise Unfit("p", "a probability from 0 to 1", f"{p}")
-    if mask is None:
-        mask = empty(x.shape, x)
-        if not training or p in (0, 1):
-            mask.fill(0 if training and p == 1 else 1)
-        else:
-            # RReLU multiplies each negative number by a random one from 0 to 1, which it returns.
-            mask.fill(-1)
-            uniform, _ = like(x), like(x)
-            thnn.RReLU_updateOutput(
-                None, mask, _, uniform, 0.0, 1.0, True, False, generator or _own()
-            )
-            mask = (shaped(uniform, x.shape) >= p) * x.dtype.type(1 / (1 - p))
-    else:
+    if mask is not None:
         mask = mask.copy()
+    elif training and 0 < p < 1:
+        output, mask = like(x), like(x)
+        thnn.Dropout_updateOutput(None, x, output, mask, p, _seed(x, generator or _own()))
+        return output, mask
+    else:
+        mask = empty(x.shape, x)
+        mask.fill(0 if training and p == 1 else 1)
     return x * mask, mask
 
 

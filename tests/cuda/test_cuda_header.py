@@ -20,9 +20,10 @@ NAMES = {row["function"] for row in CUNN}
 EXTRA = "generic/THNNExtraModules.h"
 
 
-DOUBLES = {"stepDepth", "stepHeight", "stepWidth"}
+DOUBLES = {"p", "stepDepth", "stepHeight", "stepWidth"}
 """Numbers of the CPU's header that are double on devices as well: times an index, a float would be
-off by more than the weights of its neighbours may be."""
+off by more than the weights of its neighbours may be, and of a probability it would be another
+one."""
 
 
 def added() -> list[dict[str, Any]]:

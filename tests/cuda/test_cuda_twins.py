@@ -105,6 +105,8 @@ call(
     train=True,
     inplace=False,
 )
+for count, p in ((5003, 0.3), (7, 0.5), (64, 1), (65, 0)):
+    call("Dropout_updateOutput", f"{count} {p}", input=normal(count), p=p, seed=-5 - 2**40)
 
 # ---- Normalising --------------------------------------------------------------------------------
 

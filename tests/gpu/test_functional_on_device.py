@@ -156,6 +156,16 @@ def test_gradients_of_convolutions_are_added(xp: Any, real: Any) -> None:
 
 
 @pytest.mark.parametrize("real", REALS)
+def test_dropout_has_the_masks_of_the_cpu(xp: Any, real: Any) -> None:
+    for shape in ((5, 7, 30), (3,), ()):
+        x = np.full(shape, 2, real)
+        found = F.dropout(xp.asarray(x), 0.3, generator=Generator(3))
+        for one, wanted in zip(found, F.dropout(x, 0.3, generator=Generator(3)), strict=True):
+            assert one.dtype == real
+            np.testing.assert_array_equal(one.get(), wanted)
+
+
+@pytest.mark.parametrize("real", REALS)
 def test_rrelu(xp: Any, real: Any) -> None:
     x = on_cpu.apart(5, 7).astype(real)
     there = xp.asarray(x)

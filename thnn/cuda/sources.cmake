@@ -11,7 +11,7 @@ set(THCUNN_ELEMENT_SOURCES THC/generic/THCStorage.cpp THC/generic/THCTensor.cu)
 
 # A folder per family of modules; compiled once per real type.
 set(THCUNN_MODULE_SOURCES "")
-thnn_folder(THCUNN_MODULE_SOURCES generic/activation Abs.cu ELU.cu GatedLinear.cu GELU.cu GELUTanh.cu
+thnn_folder(THCUNN_MODULE_SOURCES generic/activation Abs.cu Dropout.cu ELU.cu GatedLinear.cu GELU.cu GELUTanh.cu
             HardShrink.cu HardTanh.cu LeakyReLU.cu LogSigmoid.cu LogSoftMax.cu PReLU.cu RReLU.cu
             Sigmoid.cu SiLU.cu SoftMax.cu SoftPlus.cu SoftShrink.cu Sqrt.cu Square.cu Tanh.cu Threshold.cu)
 thnn_folder(THCUNN_MODULE_SOURCES generic/convolution grouped.cu GroupedConvolution.cu

@@ -494,6 +494,17 @@ THNN_API void THNN_(SiLU_updateGradInput)(
     THTensor *gradOutput, /* in: shape of input */
     THTensor *gradInput); /* out: shape of input */
 
+/* Dropout: noise is 0 with probability p, else 1 / (1 - p), and output = noise * input. Which
+ * elements are dropped depends on the seed and on the number of elements before them, and is the
+ * same on CPU and GPU and for both real types. */
+THNN_API void THNN_(Dropout_updateOutput)(
+    THNNState *state, /* may be NULL */
+    THTensor *input,  /* in: any shape */
+    THTensor *output, /* out: shape of input */
+    THTensor *noise,  /* out: shape of input */
+    double p,         /* probability of 0, from 0 to 1 */
+    int64_t seed);    /* of the random numbers */
+
 /* Minus the logarithm of the density of a mixture of normal distributions in the plane, for a point
  * of each sample. */
 THNN_API void THNN_(GaussianMixture_updateOutput)(

@@ -23,7 +23,8 @@
   extern const SimdChannels SIMD_TABLE(Channels, LEVEL);                                           \
   extern const SimdSoftmax SIMD_TABLE(Softmax, LEVEL);                                             \
   extern const SimdRecurrent SIMD_TABLE(Recurrent, LEVEL);                                         \
-  extern const SimdMixture SIMD_TABLE(Mixture, LEVEL)
+  extern const SimdMixture SIMD_TABLE(Mixture, LEVEL);                                             \
+  extern const SimdRandom SIMD_TABLE(Random, LEVEL)
 
 #define LOOPS_OF(LEVEL, NARROW)                                                                    \
   (Simd)                                                                                           \
@@ -37,7 +38,7 @@
     .shifts = SIMD_TABLE(Shifts, LEVEL), .planes = SIMD_TABLE(Planes, LEVEL),                      \
     .panels = SIMD_TABLE(Panels, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
     .sampling = SIMD_TABLE(Sampling, LEVEL), .winograd = SIMD_TABLE(Winograd, LEVEL),              \
-    .mixture = SIMD_TABLE(Mixture, LEVEL),                                                         \
+    .mixture = SIMD_TABLE(Mixture, LEVEL), .random = SIMD_TABLE(Random, LEVEL),                    \
   }
 
 DECLARE_LOOPS(baseline);

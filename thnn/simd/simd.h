@@ -24,6 +24,7 @@
 #include "simd/loops/mixture.h"
 #include "simd/loops/pointwise.h"
 #include "simd/loops/pooling.h"
+#include "simd/loops/random.h"
 #include "simd/loops/recurrent.h"
 #include "simd/loops/reduce.h"
 #include "simd/loops/sampling.h"
@@ -49,6 +50,7 @@ typedef struct Simd {
   SimdSoftmax softmax;
   SimdRecurrent recurrent;
   SimdMixture mixture;
+  SimdRandom random;
 } Simd;
 
 extern Simd THNN_(simd);

@@ -331,6 +331,10 @@ static void map(void)
   FORWARD(SiLU);
   MODULE(SiLU_updateGradInput)(state, x, g, gradInput);
   add("SiLU_updateGradInput", gradInput);
+  Tensor *noise = emptyTensor();
+  MODULE(Dropout_updateOutput)(state, x, y, noise, 0.25, 11);
+  add("Dropout_updateOutput", y);
+  add("Dropout_updateOutput", noise);
   FORWARD(Tanh);
   BACKWARD(Tanh, y);
   FORWARD(Sigmoid);

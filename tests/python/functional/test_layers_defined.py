@@ -326,6 +326,9 @@ def test_dropout() -> None:
     # Six standard deviations of the mean of 2000 draws.
     assert abs(kept.mean() - 0.75) < 6 * np.sqrt(0.25 * 0.75 / x.size)
     np.testing.assert_array_equal(F.dropout_backward(x, mask), output)
+    drawn = Generator(3)
+    for given in ({}, {"generator": drawn}):
+        assert len({F.dropout(x, 0.25, **given)[1].tobytes() for _ in range(6)}) == 6
     for p, training, wanted in ((0.5, False, x), (0.0, True, x), (1.0, True, 0 * x)):
         found, mask = F.dropout(x, p, training=training)
         np.testing.assert_array_equal(found, wanted)

@@ -33,6 +33,7 @@ def test_definition(name: str) -> None:
 
 
 DEFINED_ELSEWHERE = {
+    "Dropout": "kernels/test_dropout.py",
     "GRUSteps": "functional/test_recurrent_layers.py",
     "GaussianMixture": "kernels/test_gaussian_mixture.py",
     "GroupNormalization": "kernels/test_group_normalisation.py",

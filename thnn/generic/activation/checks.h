@@ -6,6 +6,7 @@
 
 #include "call/check.h"
 #include "geometry/planes.h"
+#include "simd/dropped.h"
 
 /* Backward pass of element-by-element modules: gradOutput has as many elements as `saved`, which is
  * the input or the output of the forward call. */
@@ -37,5 +38,8 @@ typedef struct THNNHalves {
 
 THNN_PRIVATE THNNHalves THNN_GatedLinear_shapeCheck(const char *function, THNNShape input,
                                                     THNNShape gradOutput, THNNScalar dim);
+
+/* `p` is argument #5. */
+THNN_PRIVATE THNNDropped THNN_Dropout_check(const char *function, double p, int64_t seed);
 
 #endif
