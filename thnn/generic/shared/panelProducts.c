@@ -139,10 +139,12 @@ static void addPanels(const Product *all, int64_t index, const OperandBlock *mos
       Panels panels = {.add = one.add || one.bias || block.term > 0};
       if (one.bias && block.term == 0)
         startBlock(&one, &block);
-      if (one.scalars)
+      if (one.scalars) {
         panels.aheadScalars = laterScalars(&one, most, &block, first, end);
-      else
+      } else {
         packScalars(&one, &block, scalars);
+        panels.aheadScalars = laterPart(&one, most, &block, first, end);
+      }
       if (one.sums && row == 0)
         addSums(&one, &block, scalars);
       fetchLater(&one, &later, part, &block, most->width, &panels);

@@ -85,9 +85,10 @@ static inline void fetchLater(const Product *p, const LaterBlock *later, const P
                    .stride = later->stride * (int64_t)sizeof(real)};
 }
 
-/* The packed scalars of the block that follows another one in columns [first, end). */
-static inline THNNRanges laterScalars(const Product *p, const OperandBlock *most,
-                                      const OperandBlock *block, int64_t first, int64_t end)
+/* The block of scalars that follows another one in columns [first, end); it has no terms if there is
+ * none. */
+static inline OperandBlock laterColumns(const Product *p, const OperandBlock *most,
+                                        const OperandBlock *block, int64_t first, int64_t end)
 {
   OperandBlock next = *block;
   next.column += most->width;
@@ -95,11 +96,38 @@ static inline THNNRanges laterScalars(const Product *p, const OperandBlock *most
     next.column = first;
     next.term += most->terms;
   }
-  if (next.term >= p->k)
+  next.width = minimum(most->width, end - next.column);
+  next.terms = maximum(minimum(most->terms, p->k - next.term), 0);
+  return next;
+}
+
+/* The part of b that is packed after a block in columns [first, end), unless b stays in a near cache.
+ * Gradients of weights, whose b is packed from one page for each term, take 0.97 to 0.98 of the time
+ * with that, other products 0.99. */
+static inline THNNRanges laterPart(const Product *p, const OperandBlock *most,
+                                   const OperandBlock *block, int64_t first, int64_t end)
+{
+  const OperandBlock next = laterColumns(p, most, block, first, end);
+  if (next.terms == 0 || p->n * p->k <= panelElements())
     return (THNNRanges){.count = 0};
-  const int64_t terms = minimum(most->terms, p->k - next.term), step = THNN_(simd).panels.step;
+  const int64_t length = p->b.transposed ? next.width : next.terms;
+  const real *from = matrixAt(p->b, next.term, next.column);
+  const int64_t past = THNN_elementsPastCacheLine(from, sizeof(real));
+  return (THNNRanges){.first = THNN_ahead(from, -past * (int64_t)sizeof(real)),
+                      .bytes = (past + length) * (int64_t)sizeof(real),
+                      .count = p->b.transposed ? next.terms : next.width,
+                      .stride = p->b.leading * (int64_t)sizeof(real)};
+}
+
+/* The packed scalars of the block that follows another one in columns [first, end). */
+static inline THNNRanges laterScalars(const Product *p, const OperandBlock *most,
+                                      const OperandBlock *block, int64_t first, int64_t end)
+{
+  const OperandBlock next = laterColumns(p, most, block, first, end);
+  if (next.terms == 0)
+    return (THNNRanges){.count = 0};
   return (THNNRanges){.first = p->scalars + scalarsBefore(p, &next),
-                      .bytes = terms * step * (int64_t)sizeof(real),
+                      .bytes = next.terms * THNN_(simd).panels.step * (int64_t)sizeof(real),
                       .count = 1};
 }
 
