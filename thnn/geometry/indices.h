@@ -1,6 +1,5 @@
 /* Index tensors of pooling modules: which element of an input plane each element of the output came
- * from. They are checked before anything is changed, and decoded piece by piece as they are used,
- * or, if there are few of them, as they are checked. */
+ * from. They are decoded piece by piece, as they are checked or as they are used. */
 #ifndef THNN_GEOMETRY_INDICES_H
 #define THNN_GEOMETRY_INDICES_H
 
@@ -8,7 +7,6 @@
 #include <stdint.h>
 
 #include <TH/TH.h>
-#include "call/plan.h"
 #include "geometry/convolution.h"
 #include "work/threads.h"
 #include "simd/loops/indexWindows.h"
@@ -114,26 +112,16 @@ void THNN_clearRoom(THNNIndexRoom *room);
 void THNN_decodeIndices(const THNNPooledIndices *pooled, const THNNIndexRun *run,
                         THNNIndexRoom *room);
 
-/* The check of an index tensor, which has at least as many elements as the output, or, with halves,
- * twice as many; they are used in order. */
-typedef struct THNNIndexCheck {
-  const THNNPooledIndices *pooled;
-  THLongTensor *indices;
-  int position, threads;
-  bool mayMiss;         /* some indices may name no element */
-  THNNBuffer *elements; /* or NULL: after acquire, the numbers of the elements that are named, over
-                          * all planes and from 0 */
-  THNNBuffer *rooms;
-} THNNIndexCheck;
+/* Checks a run: returns the number, within the run, of its first bad index, or run->count. Unless
+ * `number` is NULL, it gets the numbers of the elements, modulo 2^16, from that of `plane` on. */
+int64_t THNN_checkIndexRun(const THNNPooledIndices *pooled, const THNNIndexRun *run,
+                           THNNIndexRoom *room, int64_t plane, uint16_t *number);
 
-/* Checks an index tensor; rejects it if it has a value that is not an index. If `keep`, and indices
- * are near and not too many, only declares the check in a plan, and where it keeps the elements: no
- * output of the plan may have to be resized then. */
-THNNIndexCheck THNN_planIndexCheck(THNNPlan *plan, const THNNPooledIndices *pooled,
-                                   THLongTensor *indices, int position, bool keep);
-
-/* Acquires the plan, after a check that has only been declared. */
-void THNN_acquireChecked(THNNPlan *plan, const THNNIndexCheck *check);
+/* The number of indices of a plane. */
+static inline int64_t THNN_planeIndices(const THNNPooledIndices *pooled)
+{
+  return pooled->slices * pooled->rows * pooled->length;
+}
 
 /* The number of elements of the output. */
 int64_t THNN_pooledElements(const THNNPooledIndices *pooled);

@@ -9,7 +9,7 @@ import pytest
 from support.definitions.pooling import regions
 from support.pooling import call
 
-from pythnn import Tensor, THNNArgumentError, thnn
+from pythnn import State, Tensor, THNNArgumentError, thnn
 
 
 def volumetric_indices(x: np.ndarray) -> np.ndarray:
@@ -155,3 +155,64 @@ def test_planes_of_many_indices(module: str, count: int, output: tuple[int, int,
         with pytest.raises(THNNArgumentError, match=rf"at element {place + 1}\b"):
             getattr(thnn, f"{module}_updateGradInput")(None, x, gradient, found, wrong, *arguments)
         assert (found == 7).all()
+
+
+@pytest.fixture(params=[None, 150_000, 64 << 10], ids=["all", "some", "few"])
+def keeping(request: pytest.FixtureRequest) -> State:
+    """States in which a check has room for what all indices name, or for that of some planes."""
+    return State() if request.param is None else State(workspace_limit=request.param)
+
+
+def many_indices(dtype: type, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Of 2x2 windows in planes of 120x120, and a value for each: too many for a cache."""
+    rows, columns = np.meshgrid(*2 * [2 * np.arange(60)], indexing="ij")
+    chosen = rng.integers(0, 2, (2, 40, 60, 60))
+    indices = (rows + chosen[0]) * 120 + columns + chosen[1] + 1
+    return indices, rng.standard_normal(indices.shape).astype(dtype)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_many_indices(keeping: State, dtype: type, threads: int) -> None:
+    rng = np.random.default_rng(threads)
+    indices, values = many_indices(dtype, rng)
+    small, large = values.shape, (40, 120, 120)
+    plane = np.arange(40)[:, None, None]
+    wanted = np.zeros((40, 120 * 120), dtype)
+    wanted[plane, indices - 1] = values
+    keeping.threads = threads
+
+    found = np.full(large, 7, dtype)
+    thnn.SpatialMaxUnpooling_updateOutput(keeping, values, found, indices, 120, 120)
+    np.testing.assert_array_equal(found, wanted.reshape(large))
+    gradient = rng.standard_normal(large).astype(dtype)
+    gotten = np.full(small, 7, dtype)
+    thnn.SpatialMaxUnpooling_updateGradInput(keeping, values, gradient, gotten, indices, 120, 120)
+    np.testing.assert_array_equal(gotten, gradient.reshape(40, -1)[plane, indices - 1])
+
+    missing = indices.copy()
+    missing[3:30, :, ::7] = 0  # no element
+    wanted = np.zeros((40, 120 * 120), dtype)
+    wanted[plane, indices - 1] = np.where(missing > 0, values, 0)
+    window = (2, 2, 2, 2, 0, 0, False)
+    for given in (indices, missing):
+        thnn.SpatialMaxPooling_updateGradInput(
+            keeping, np.zeros(large, dtype), values, found, given, *window
+        )
+        expected = np.zeros((40, 120 * 120), dtype)
+        expected[plane, indices - 1] = np.where(given > 0, values, 0)
+        np.testing.assert_array_equal(found, expected.reshape(large))
+
+    for at, value in ((0, -1), (50_000, 14_401), (143_999, 1 + (1 << 16)), (7, 1 << 40)):
+        wrong = missing.copy()
+        wrong.reshape(-1)[at] = value
+        found[:] = 7
+        with pytest.raises(THNNArgumentError, match=f"found {value}"):
+            thnn.SpatialMaxPooling_updateGradInput(
+                keeping, np.zeros(large, dtype), values, found, wrong, *window
+            )
+        assert (found == 7).all()
+    found[:] = 7
+    with pytest.raises(THNNArgumentError, match="found 0"):
+        thnn.SpatialMaxUnpooling_updateOutput(keeping, values, found, missing, 120, 120)
+    assert (found == 7).all()

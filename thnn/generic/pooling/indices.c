@@ -1,5 +1,6 @@
 #include "generic/pooling/indices.h"
 
+#include "geometry/indexCheck.h"
 #include "work/scratch.h"
 #include "work/sizes.h"
 
@@ -22,11 +23,13 @@ void THNN_(indices_describeTaps)(THNNPooledIndices *pooled, const THNNConvolutio
 
 /* How values are moved. `far` moves n values of each of `planes` adjacent planes, which have `size`
  * elements that are numbered from `base`. `near` moves n values for indices that are near (see
- * THNNPooledIndices): elements have 32-bit numbers from 0. */
+ * THNNPooledIndices): elements have 32-bit numbers from 0. `kept` does for numbers that a check has
+ * kept. */
 typedef struct Move {
   void (*far)(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
               real *small, real *large);
   void (*near)(int64_t n, const uint32_t *element, real *small, real *large);
+  void (*kept)(int64_t n, const uint16_t *element, real *small, real *large);
 } Move;
 
 static void addToSome(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
@@ -49,6 +52,18 @@ static void addToNear(int64_t n, const uint32_t *element, real *small, real *lar
   THNN_(simd).indices.addToNearElements(n, element, small, large);
 }
 
+static void addSomeKept(int64_t n, const uint16_t *element, real *small, real *large)
+{
+  for (int64_t i = 0; i < n; i++)
+    if (element[i] != THNN_NO_NUMBER)
+      large[element[i]] += small[i];
+}
+
+static void addAllKept(int64_t n, const uint16_t *element, real *small, real *large)
+{
+  THNN_(simd).indices.addToNarrowElements(n, element, small, large);
+}
+
 static void setAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
                    real *small, real *large)
 {
@@ -59,6 +74,13 @@ static void setAll(int64_t planes, int64_t n, int64_t size, const int64_t *eleme
 
 static void setNear(int64_t n, const uint32_t *element, real *small, real *large)
 {
+  for (int64_t i = 0; i < n; i++)
+    large[element[i]] = small[i];
+}
+
+static void setKept(int64_t n, const uint16_t *element, real *small, real *large)
+{
+#pragma GCC unroll 8
   for (int64_t i = 0; i < n; i++)
     large[element[i]] = small[i];
 }
@@ -82,8 +104,16 @@ static void getNear(int64_t n, const uint32_t *element, real *small, real *large
     small[i] = large[element[i]];
 }
 
-static const Move addSome = {addToSome, addToNear}, addAll = {addToAll, addToNear},
-                  set = {setAll, setNear}, get = {getAll, getNear};
+static void getKept(int64_t n, const uint16_t *element, real *small, real *large)
+{
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; i++)
+    small[i] = large[element[i]];
+}
+
+static const Move addSome = {addToSome, addToNear, addSomeKept},
+                  addAll = {addToAll, addToNear, addAllKept}, set = {setAll, setNear, setKept},
+                  get = {getAll, getNear, getKept};
 
 /* A thread's walk over indices. These mostly name elements in about their own order, so the thread
  * prefetches and streams a plane in step with its indices, `step` elements (rounded up) per
@@ -100,15 +130,10 @@ typedef struct Walk {
   THNNIndexRoom *room;
 } Walk;
 
-static int64_t planeIndices(const THNNPooledIndices *pooled)
-{
-  return pooled->slices * pooled->rows * pooled->length;
-}
-
 static Walk startWalk(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
                       real *small, THNNIndexRoom *room)
 {
-  const int64_t count = planeIndices(pooled) ? planeIndices(pooled) : 1;
+  const int64_t count = THNN_planeIndices(pooled) ? THNN_planeIndices(pooled) : 1;
   Walk walk = {.pooled = pooled, .move = move, .indices = indices, .small = small, .room = room};
   walk.step = divideUp(pooled->elements, count);
   if (room)
@@ -128,8 +153,9 @@ static void streamSome(Walk *walk, int64_t n)
   walk->left -= n;
 }
 
-/* The elements of a run: near ones, or others, which are numbered from `base`. */
+/* The elements of a run: kept or near ones, or others, which are numbered from `base`. */
 typedef struct Elements {
+  const uint16_t *kept;
   const uint32_t *near;
   const int64_t *far;
   int64_t base;
@@ -140,13 +166,15 @@ typedef struct Elements {
 static void moveRun(Walk *walk, int64_t at, int64_t n, Elements elements, real *large)
 {
   const int64_t piece = walk->fetched || walk->left ? 64 : n;
-  const int64_t inPlane = walk->fetched ? at % planeIndices(walk->pooled) : 0;
+  const int64_t inPlane = walk->fetched ? at % THNN_planeIndices(walk->pooled) : 0;
   for (int64_t i = 0; i < n; i += piece) {
     const int64_t count = n - i < piece ? n - i : piece;
     if (walk->fetched)
       THNN_fetchNextPage(large + (inPlane + i) * walk->step,
                          count * walk->step * (int64_t)sizeof(real));
-    if (elements.near)
+    if (elements.kept)
+      walk->move.kept(count, elements.kept + i, walk->small + at + i, large);
+    else if (elements.near)
       walk->move.near(count, elements.near + i, walk->small + at + i, large);
     else
       walk->move.far(1, count, 0, elements.far + i, elements.base, walk->small + at + i, large);
@@ -161,7 +189,7 @@ static void movePart(Walk *walk, int64_t first, int64_t planes, real *large)
 {
   const THNNPooledIndices *pooled = walk->pooled;
   if (!pooled->element) {
-    const int64_t count = planeIndices(pooled);
+    const int64_t count = THNN_planeIndices(pooled);
     if (!walk->fetched && !walk->left) {
       walk->move.far(planes, count, pooled->elements, walk->indices + first * count, TH_INDEX_BASE,
                      walk->small + first * count, large);
@@ -210,10 +238,11 @@ static int threadsFor(const THNNPooledIndices *pooled)
   return THNN_threads(pooled->state, pooled->planes, indices + elements / 4);
 }
 
-/* How the threads of a call share its scratch. Each has room for decoding, if indices are decoded,
- * and tiles, if planes are assembled in them. */
+/* How the threads of a call share its planes, in groups, and its scratch. Each has room for
+ * decoding, if indices are decoded, and tiles, if planes are assembled in them. */
 typedef struct Sharing {
   int threads;
+  int64_t together; /* planes of a group, of which the last can have fewer */
   bool decodes;
   size_t tileBytes, threadBytes;
   THNNBuffer *buffer;
@@ -244,6 +273,9 @@ static Sharing planSharing(THNNPlan *plan, const THNNPooledIndices *pooled, bool
   Sharing sharing = {.threads = threadsFor(pooled),
                      .decodes = pooled->element != NULL,
                      .tileBytes = tiles ? tileBytes(pooled) : 0};
+  const int64_t cost = sharing.tileBytes ? THNN_BLOCK_LENGTH : pooled->elements;
+  const int64_t inShare = divideUp(pooled->planes, sharing.threads);
+  sharing.together = minimum(THNN_rowBlocks(pooled->planes, cost).length, inShare ? inShare : 1);
   Scratch needed = {0};
   layOut(&sharing, &needed);
   sharing.threadBytes = needed.used;
@@ -251,54 +283,64 @@ static Sharing planSharing(THNNPlan *plan, const THNNPooledIndices *pooled, bool
   return sharing;
 }
 
-/* large = 0, then `small` is moved there plane by plane, in order. */
-static void movePlanes(const THNNPooledIndices *pooled, Move move, const int64_t *indices,
-                       real *small, real *large, const Sharing *sharing)
+/* Values to move: `small` to, or from, elements of `large`, which is 0 at first if it is `cleared`. */
+typedef struct Moved {
+  Move move;
+  bool cleared;
+  real *small, *large;
+} Moved;
+
+static void moveGroup(Walk *walk, const THNNIndexCheck *check, int64_t group, int64_t planes,
+                      real *large)
 {
-  const size_t bytes = sharing->tileBytes;
-  const int64_t together =
-      THNN_rowBlocks(pooled->planes, bytes ? THNN_BLOCK_LENGTH : pooled->elements).length;
-  const int threads = sharing->threads;
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int share = 0; share < threads; share++) {
-    const Areas mine = areasOf(sharing, share);
-    Walk walk = startWalk(pooled, move, indices, small, mine.room);
-    const THNNRange all = THNN_shareOf(pooled->planes, share, threads);
-    for (int64_t first = all.begin; first < all.end; first += together) {
-      const int64_t planes = all.end - first < together ? all.end - first : together;
-      real *result = large + first * pooled->elements;
-      real *to = bytes ? (real *)(mine.tiles + (size_t)(first % TILES) * bytes) : result;
+  const int64_t first = group * check->planes, count = THNN_planeIndices(walk->pooled);
+  const uint16_t *kept = THNN_keptElements(check, group);
+  if (kept)
+    moveRun(walk, first * count, planes * count, (Elements){.kept = kept}, large);
+  else
+    movePart(walk, first, planes, large);
+}
+
+static void moveGroups(const THNNIndexCheck *check, THNNRange groups, const Moved *moved,
+                       Walk *walk, size_t tileBytes, char *tiles)
+{
+  const THNNPooledIndices *pooled = check->pooled;
+  for (int64_t group = groups.begin; group < groups.end; group++) {
+    const int64_t first = group * check->planes;
+    const int64_t planes = minimum(check->planes, pooled->planes - first);
+    real *result = moved->large + first * pooled->elements;
+    real *to = tileBytes ? (real *)(tiles + (size_t)(group % TILES) * tileBytes) : result;
+    if (moved->cleared)
       THNN_(simd).pointwise.fill(planes * pooled->elements, 0, to);
-      movePart(&walk, first, planes, to);
-      if (bytes) {
-        streamSome(&walk, walk.left);
-        walk.waiting = to;
-        walk.to = result;
-        walk.left = pooled->elements;
-      }
-    }
-    if (bytes) {
-      streamSome(&walk, walk.left);
-      THNN_(simd).pointwise.streamEnd();
+    moveGroup(walk, check, group, planes, to);
+    if (tileBytes) {
+      streamSome(walk, walk->left);
+      walk->waiting = to;
+      walk->to = result;
+      walk->left = pooled->elements;
     }
   }
 }
 
-/* Moves values to, or from, the elements that were kept when the indices were checked. With
- * `cleared`, large = 0 at first. */
-static void moveKept(const THNNPooledIndices *pooled, Move move, const uint32_t *element,
-                     bool cleared, real *small, real *large, int threads)
+/* Moves values group by group, in order. If nothing is cleared, the elements are prefetched where
+ * these and the indices do not fit the caches. */
+static void movePlanes(const THNNIndexCheck *check, const int64_t *indices, const Moved *moved,
+                       const Sharing *sharing)
 {
-  const int64_t count = planeIndices(pooled);
-  const int64_t together = THNN_rowBlocks(pooled->planes, pooled->elements).length;
+  const THNNPooledIndices *pooled = check->pooled;
+  const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
+                            (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
+  const int threads = sharing->threads;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int share = 0; share < threads; share++) {
-    const THNNRange all = THNN_shareOf(pooled->planes, share, threads);
-    for (int64_t first = all.begin; first < all.end; first += together) {
-      const int64_t planes = minimum(all.end - first, together);
-      if (cleared)
-        THNN_(simd).pointwise.fill(planes * pooled->elements, 0, large + first * pooled->elements);
-      move.near(planes * count, element + first * count, small + first * count, large);
+    const Areas mine = areasOf(sharing, share);
+    Walk walk = startWalk(pooled, moved->move, indices, moved->small, mine.room);
+    walk.fetched = !moved->cleared && THNN_leavesCaches(bytesRead, 1);
+    moveGroups(check, THNN_shareOf(check->groups, share, threads), moved, &walk, sharing->tileBytes,
+               mine.tiles);
+    if (sharing->tileBytes) {
+      streamSome(&walk, walk.left);
+      THNN_(simd).pointwise.streamEnd();
     }
   }
 }
@@ -308,21 +350,27 @@ static bool hasSizes(const THTensor *tensor, int nDimension, const int64_t *size
   return tensor->nDimension == nDimension && sameNumbers(nDimension, tensor->size, size);
 }
 
+static THNNIndexCheck planCheck(THNNPlan *plan, const THNNPooledIndices *pooled,
+                                THIndexTensor *indices, int position, const Sharing *sharing,
+                                bool adds, bool keep)
+{
+  const THNNPlaneGroups groups = {sharing->together, sharing->threads, sharing->threadBytes, adds};
+  return THNN_planIndexCheck(plan, pooled, indices, position, &groups, keep);
+}
+
 /* Moves values to the elements that indices name: by `all` if each names one, else by `some`. The
  * plan has these values and the result, which may have to be resized unless `sized`. */
 static void moveToElements(const THNNPooledIndices *pooled, THNNPlan *plan, Move all, Move some,
                            THIndexTensor *indices, int position, const THNNBuffer *from,
                            const THNNBuffer *to, bool sized)
 {
-  const THNNIndexCheck check =
-      THNN_planIndexCheck(plan, pooled, indices, position, sized && tileBytes(pooled) == 0);
-  const THNNBuffer *index = THNN_planIn(plan, indices, position);
   const Sharing sharing = planSharing(plan, pooled, true);
+  THNNIndexCheck check =
+      planCheck(plan, pooled, indices, position, &sharing, all.far == addToAll, sized);
+  const THNNBuffer *index = THNN_planIn(plan, indices, position);
   THNN_acquireChecked(plan, &check);
-  if (check.elements)
-    moveKept(pooled, all, check.elements->data, true, from->data, to->data, sharing.threads);
-  else
-    movePlanes(pooled, check.mayMiss ? some : all, index->data, from->data, to->data, &sharing);
+  const Moved moved = {check.mayMiss ? some : all, true, from->data, to->data};
+  movePlanes(&check, index->data, &moved, &sharing);
   THNN_planRelease(plan);
 }
 
@@ -348,22 +396,6 @@ void THNN_(indices_unpoolOutput)(const THNNPooledIndices *pooled, THTensor *inpu
   moveToElements(pooled, &plan, set, set, indices, 4, from, to, hasSizes(output, nDimension, size));
 }
 
-/* Gets the values of planes, prefetching if these do not fit the caches. */
-static void getPlanes(const THNNPooledIndices *pooled, const int64_t *indices, real *small,
-                      real *large, const Sharing *sharing)
-{
-  const int64_t bytesRead = (int64_t)sizeof(real) * pooled->planes * pooled->elements +
-                            (int64_t)sizeof(int64_t) * THNN_pooledElements(pooled);
-#pragma omp parallel for num_threads(sharing->threads) schedule(static)
-  for (int share = 0; share < sharing->threads; share++) {
-    Walk walk = startWalk(pooled, get, indices, small, areasOf(sharing, share).room);
-    walk.fetched = THNN_leavesCaches(bytesRead, 1);
-    const THNNRange planes = THNN_shareOf(pooled->planes, share, sharing->threads);
-    movePart(&walk, planes.begin, planes.end - planes.begin,
-             large + planes.begin * pooled->elements);
-  }
-}
-
 void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *input,
                                     THTensor *gradOutput, THTensor *gradInput,
                                     THIndexTensor *indices)
@@ -373,13 +405,11 @@ void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *i
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const bool sized = hasSizes(gradInput, input->nDimension, input->size);
-  const THNNIndexCheck check = THNN_planIndexCheck(&plan, pooled, indices, 5, sized);
-  const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
   const Sharing sharing = planSharing(&plan, pooled, false);
+  THNNIndexCheck check = planCheck(&plan, pooled, indices, 5, &sharing, false, sized);
+  const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
   THNN_acquireChecked(&plan, &check);
-  if (check.elements)
-    moveKept(pooled, get, check.elements->data, false, to->data, from->data, sharing.threads);
-  else
-    getPlanes(pooled, index->data, to->data, from->data, &sharing);
+  const Moved moved = {get, false, to->data, from->data};
+  movePlanes(&check, index->data, &moved, &sharing);
   THNN_planRelease(&plan);
 }

@@ -24,6 +24,13 @@ typedef struct THNNIndexWindows {
 
 enum { THNN_LAST_TAP = 0x7f };
 
+/* Numbers of 16 bits, for indices that have been checked: `THNN_NO_NUMBER` where an index names
+ * nothing. */
+enum { THNN_NO_NUMBER = 0xffff };
+
+/* What a loop found among indices. */
+typedef enum THNNIndexKind { THNN_ALL_NAME, THNN_SOME_NAME, THNN_SOME_BAD } THNNIndexKind;
+
 /* The taps of a window along one dimension that are inside: `taps` of them, of which the first is
  * at position `first` and has the number `number` for the caller's places. */
 typedef struct THNNTapSpan {

@@ -1,4 +1,6 @@
 /* Loops over the indices that pooling and table modules read and write. */
+#include <string.h>
+
 #include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/vector.h"
@@ -51,15 +53,101 @@ static bool areWithin(int64_t n, const int64_t *value, int64_t first, int64_t la
   return signs >> 63 == 0;
 }
 
+/* The lower half of an index, of which the upper half need not be read. */
+typedef uint32_t Half __attribute__((may_alias));
+enum { LOWER_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
+
+INLINE const Half *lowerHalves(const int64_t *index)
+{
+  return (const Half *)index + LOWER_HALF;
+}
+
+static void narrowElements(int64_t n, const uint32_t *element, uint16_t *number)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    number[i] = (uint16_t)element[i];
+}
+
+/* One loop over many indices: reducing its vectors to what it returns takes as long as a few dozen
+ * indices. */
+static THNNIndexKind narrow(int64_t n, const int64_t *index, int64_t last, int64_t first,
+                            uint16_t *number)
+{
+  const uint16_t before = (uint16_t)(first - 1);
+  const Half *half = lowerHalves(index);
+  uint64_t all = 0;
+  uint16_t least = UINT16_MAX, greatest = 0;
+#pragma omp simd reduction(| : all) reduction(min : least) reduction(max : greatest)
+  for (int64_t i = 0; i < n; i++) {
+    const uint16_t low = (uint16_t)half[2 * i];
+    all |= (uint64_t)index[i];
+    least = low < least ? low : least;
+    greatest = low > greatest ? low : greatest;
+    number[i] = (uint16_t)(low + before);
+  }
+  if (all > UINT16_MAX || greatest > last)
+    return THNN_SOME_BAD;
+  if (n == 0 || least > 0)
+    return THNN_ALL_NAME;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    number[i] = index[i] == 0 ? THNN_NO_NUMBER : number[i];
+  return THNN_SOME_NAME;
+}
+
 enum { TAP = 0xff };
 
-/* A row is processed in blocks of this many windows; the last block overlaps the one before, which
- * does no harm. A shorter row is one block. */
-enum { WINDOWS = 16 };
+/* Vectors of 32-bit numbers. */
+#if defined(__AVX2__)
+enum { WORDS = 8 };
+#  define EVEN_WORDS 0, 2, 4, 6, 8, 10, 12, 14
+#  define ODD_WORDS 1, 3, 5, 7, 9, 11, 13, 15
+#else
+enum { WORDS = 4 };
+#  define EVEN_WORDS 0, 2, 4, 6
+#  define ODD_WORDS 1, 3, 5, 7
+#endif
+typedef uint32_t Words
+    __attribute__((vector_size(WORDS * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
 
-INLINE int64_t wholeBlocks(int64_t columns)
+INLINE Words loadWords(const void *x)
 {
-  return columns < WINDOWS ? columns : columns & -WINDOWS;
+  return *(const Words *)x;
+}
+
+INLINE void storeWords(uint32_t *to, Words x)
+{
+  *(Words *)to = x;
+}
+
+/* The lower halves of WORDS indices; `either` |= both halves of each, in any order. */
+INLINE Words loadLowerHalves(const int64_t *index, Words *either)
+{
+  const Words a = loadWords(index), b = loadWords(index + WORDS / 2);
+  *either |= a | b;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  return __builtin_shufflevector(a, b, ODD_WORDS);
+#else
+  return __builtin_shufflevector(a, b, EVEN_WORDS);
+#endif
+}
+
+/* The bits of all lower, or of all upper halves. */
+INLINE uint32_t bitsOfHalves(Words either, bool upper)
+{
+  uint32_t bits = 0;
+  for (int l = upper != LOWER_HALF; l < WORDS; l += 2)
+    bits |= either[l];
+  return bits;
+}
+
+INLINE uint32_t bitsOf(Words x)
+{
+  uint32_t bits = 0;
+  for (int l = 0; l < WORDS; l++)
+    bits |= x[l];
+  return bits;
 }
 
 /* One row of THNNIndexWindows. */
@@ -79,87 +167,127 @@ INLINE RowOfWindows windowsOfRow(const THNNIndexWindows *w, int64_t row)
   return of;
 }
 
-/* The lower half of an index, of which the upper half need not be read. */
-typedef uint32_t Half __attribute__((may_alias));
-enum { LOWER_HALF = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
-
-INLINE const Half *lowerHalves(const int64_t *index)
+/* Prefetches what is as far behind a row's indices as the processor wants it. That pays for indices
+ * from memory, so it is done for planes of several rows. */
+INLINE void fetchRow(const int64_t *index, int64_t n)
 {
-  return (const Half *)index + LOWER_HALF;
+  THNN_fetchToSecondLevel(index, n * (int64_t)sizeof *index, THNN_tuning.prefetchBytes);
 }
 
-/* element = the numbers of the elements that taps name; intermediate sums may wrap around 32 bits.
- * Returns whether any tap is outside its window's limits. Compares three bytes at once: the highest
- * bit of each is set before a subtraction, and stays set if the difference is not negative. */
-INLINE uint32_t decodeTapsInRow(const RowOfWindows *w, const uint32_t *step, int64_t first,
-                                int64_t n, const int64_t *index, uint32_t *element)
+/* A row is processed in blocks of WORDS windows; the last block overlaps the one before, which does
+ * no harm. Of a shorter row, what there is is copied to a block. */
+typedef struct ShortRow {
+  int64_t index[2][WORDS];
+  int32_t start[WORDS];
+  uint32_t limit[2][WORDS], element[WORDS];
+} ShortRow;
+
+/* The windows and indices of a short row, with copies of its last one behind them. */
+INLINE RowOfWindows copyShortRow(const RowOfWindows *w, int64_t n, const int64_t *index,
+                                 const int64_t *second, ShortRow *copy)
+{
+  for (int64_t i = 0; i < WORDS; i++) {
+    const int64_t from = i < n ? i : n - 1;
+    copy->index[0][i] = index[from];
+    copy->index[1][i] = second ? second[from] : 0;
+    copy->start[i] = w->start[from];
+    copy->limit[0][i] = w->limit[0][from];
+    copy->limit[1][i] = w->limit[1][from];
+  }
+  RowOfWindows row = *w;
+  row.start = copy->start;
+  row.limit[0] = copy->limit[0];
+  row.limit[1] = copy->limit[1];
+  return row;
+}
+
+/* The windows from number i on: element = the numbers of the elements that taps name; intermediate
+ * sums may wrap around 32 bits. Returns the highest bit of a byte where a tap is outside its
+ * window's limits. Compares three bytes at once: the highest bit of each is set before a
+ * subtraction, and stays set if the difference is not negative. */
+INLINE Words decodeTapsAt(const RowOfWindows *w, const uint32_t *step, int64_t i,
+                          const int64_t *index, uint32_t *element)
 {
   const uint32_t taps = 0xffffff, tops = 0x808080;
-  const uint32_t *least = w->limit[0] + first, *most = w->limit[1] + first;
-  const uint32_t leastInRow = w->rowLimit[0], mostInRow = w->rowLimit[1] | tops;
-  const int32_t *start = w->start + first;
-  const uint32_t rowStart = w->rowStart, stepZ = step[0], stepY = step[1], stepX = step[2];
-  const Half *half = lowerHalves(index + first);
-  uint32_t outside = 0;
-  element += first;
-#pragma omp simd reduction(| : outside)
-  for (int64_t i = 0; i < n; i++) {
-    const uint32_t packed = half[2 * i] & taps;
-    outside |=
-        packed | ~((packed | tops) - (least[i] | leastInRow)) | ~((most[i] | mostInRow) - packed);
-    element[i] = rowStart + (uint32_t)start[i] + (packed & TAP) * stepZ +
-                 (packed >> 8 & TAP) * stepY + (packed >> 16) * stepX;
-  }
-  return outside & tops;
+  Words unused = {0};
+  const Words packed = loadLowerHalves(index + i, &unused) & taps;
+  const Words least = loadWords(w->limit[0] + i) | w->rowLimit[0];
+  const Words most = loadWords(w->limit[1] + i) | w->rowLimit[1] | tops;
+  const Words start = loadWords(w->start + i) + w->rowStart;
+  storeWords(element + i, start + (packed & TAP) * step[0] + (packed >> 8 & TAP) * step[1] +
+                              (packed >> 16) * step[2]);
+  return packed | ~((packed | tops) - least) | ~(most - packed);
 }
 
 static bool decodeTaps(const THNNIndexWindows *w, const int64_t *index, const int64_t *second,
                        uint32_t *element)
 {
   (void)second;
-  const int64_t n = w->columns, whole = wholeBlocks(n);
-  uint32_t outside = 0;
-  for (int64_t row = 0; row < w->rows; row++, index += n, element += n) {
-    const RowOfWindows windows = windowsOfRow(w, row);
-    outside |= decodeTapsInRow(&windows, w->step, 0, whole, index, element);
-    if (whole < n)
-      outside |= decodeTapsInRow(&windows, w->step, n - WINDOWS, WINDOWS, index, element);
+  const uint32_t step[3] = {w->step[0], w->step[1], w->step[2]}, tops = 0x808080;
+  const int64_t n = w->columns;
+  Words outside = {0};
+  for (int64_t r = 0; r < w->rows; r++, index += n, element += n) {
+    const RowOfWindows row = windowsOfRow(w, r);
+    if (n < WORDS) {
+      ShortRow copy;
+      const RowOfWindows copied = copyShortRow(&row, n, index, NULL, &copy);
+      outside |= decodeTapsAt(&copied, step, 0, copy.index[0], copy.element);
+      memcpy(element, copy.element, (size_t)n * sizeof *element);
+      continue;
+    }
+    if (w->rows > 1)
+      fetchRow(index, n);
+    for (int64_t i = 0; i + WORDS <= n; i += WORDS)
+      outside |= decodeTapsAt(&row, step, i, index, element);
+    if (n % WORDS > 0)
+      outside |= decodeTapsAt(&row, step, n - WORDS, index, element);
   }
-  return outside == 0;
+  return (bitsOf(outside) & tops) == 0;
 }
 
-/* element = the numbers of the elements that places name. The result has bit 63 set if any place is
- * outside its window's limits. */
-INLINE uint64_t decodePlacesInRow(const RowOfWindows *w, uint32_t width, int64_t first, int64_t n,
-                                  const int64_t *row, const int64_t *column, uint32_t *element)
+/* What is found of places: they are all inside their windows' limits if their upper halves are 0,
+ * and no difference is negative that is computed of lower halves. */
+typedef struct PlaceBits {
+  Words either, differences;
+} PlaceBits;
+
+/* The same for places. */
+INLINE void decodePlacesAt(const RowOfWindows *w, uint32_t width, int64_t i, const int64_t *row,
+                           const int64_t *column, PlaceBits *found, uint32_t *element)
 {
-  const uint32_t *down = w->limit[0], *right = w->limit[1];
-  const uint32_t rowDown = w->rowLimit[0], rowRight = w->rowLimit[1];
-  const int32_t *start = w->start;
-  const uint32_t before = w->rowStart - width - 1; /* rows and columns count from 1 */
-  uint64_t outside = 0;
-#pragma omp simd reduction(| : outside)
-  for (int64_t i = first; i < first + n; i++) {
-    outside |= ((uint64_t)row[i] - 1) | ((uint64_t)(down[i] | rowDown) - (uint64_t)row[i]) |
-               ((uint64_t)column[i] - 1) | ((uint64_t)(right[i] | rowRight) - (uint64_t)column[i]);
-    element[i] = before + (uint32_t)start[i] + (uint32_t)row[i] * width + (uint32_t)column[i];
-  }
-  return outside;
+  const Words y = loadLowerHalves(row + i, &found->either) - 1; /* places count from 1 */
+  const Words x = loadLowerHalves(column + i, &found->either) - 1;
+  const Words down = (loadWords(w->limit[0] + i) | w->rowLimit[0]) - 1;
+  const Words right = (loadWords(w->limit[1] + i) | w->rowLimit[1]) - 1;
+  found->differences |= y | x | (down - y) | (right - x);
+  storeWords(element + i, loadWords(w->start + i) + w->rowStart + y * width + x);
 }
 
 static bool decodePlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column,
                          uint32_t *element)
 {
-  const int64_t n = w->columns, whole = wholeBlocks(n);
-  uint64_t outside = 0;
+  const int64_t n = w->columns;
+  const uint32_t width = w->step[1];
+  PlaceBits found = {{0}, {0}};
   for (int64_t r = 0; r < w->rows; r++, row += n, column += n, element += n) {
     const RowOfWindows windows = windowsOfRow(w, r);
-    outside |= decodePlacesInRow(&windows, w->step[1], 0, whole, row, column, element);
-    if (whole < n)
-      outside |=
-          decodePlacesInRow(&windows, w->step[1], n - WINDOWS, WINDOWS, row, column, element);
+    if (n < WORDS) {
+      ShortRow copy;
+      const RowOfWindows copied = copyShortRow(&windows, n, row, column, &copy);
+      decodePlacesAt(&copied, width, 0, copy.index[0], copy.index[1], &found, copy.element);
+      memcpy(element, copy.element, (size_t)n * sizeof *element);
+      continue;
+    }
+    if (w->rows > 1) {
+      fetchRow(row, n);
+      fetchRow(column, n);
+    }
+    for (int64_t i = 0; i + WORDS <= n; i += WORDS)
+      decodePlacesAt(&windows, width, i, row, column, &found, element);
+    if (n % WORDS > 0)
+      decodePlacesAt(&windows, width, n - WORDS, row, column, &found, element);
   }
-  return outside >> 63 == 0;
+  return bitsOfHalves(found.either, true) == 0 && bitsOf(found.differences) >> 31 == 0;
 }
 
 /* Adding to elements is bound by loads: values are loaded a few at a time and separated in
@@ -218,6 +346,37 @@ static void addToNearElements(int64_t n, const uint32_t *element, const real *x,
         const uint64_t two = *(const Two *)(element + j + k);
         y[(uint32_t)(two >> FIRST_BIT)] += few[k];
         y[(uint32_t)(two >> (32 - FIRST_BIT))] += few[k + 1];
+      }
+    }
+  }
+  for (; i < n; i++)
+    y[element[i]] += x[i];
+}
+
+/* The numbers of four elements, loaded at once. */
+typedef uint64_t Four __attribute__((aligned(sizeof(uint16_t)), may_alias));
+enum { FOUR = sizeof(Four) / sizeof(uint16_t), NUMBER_BITS = 16 };
+
+INLINE uint16_t numberOfFour(uint64_t four, int k)
+{
+  const int place = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? FOUR - 1 - k : k;
+  return (uint16_t)(four >> place * NUMBER_BITS);
+}
+
+static void addToNarrowElements(int64_t n, const uint16_t *element, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN) {
+    THNN_fetchToSecondLevel(x + i, TURN * sizeof *x, THNN_PAGE_BYTES);
+#pragma GCC unroll 2
+    for (int64_t j = i; j < i + TURN; j += FOUR) {
+      const uint64_t four = *(const Four *)(element + j);
+#pragma GCC unroll 2
+      for (int k = 0; k < FOUR; k += FEW) {
+        const Few few = loadFew(x + j + k);
+#pragma GCC unroll 4
+        for (int l = 0; l < FEW; l++)
+          y[numberOfFour(four, k + l)] += few[l];
       }
     }
   }
@@ -322,8 +481,11 @@ const SimdIndices SIMD_TABLE(Indices, THNN_SIMD_LEVEL) = {
     .areWithin = areWithin,
     .decodeTaps = decodeTaps,
     .decodePlaces = decodePlaces,
+    .narrow = narrow,
+    .narrowElements = narrowElements,
     .addToElements = addToElements,
     .addToNearElements = addToNearElements,
+    .addToNarrowElements = addToNarrowElements,
     .addNamed = addNamed,
     .sumOfBags = sumOfBags,
     .indexOfPlace = indexOfPlace,

@@ -27,12 +27,19 @@ typedef struct SimdIndices {
   /* The same for indices that are a row and a column, counted from 1 where the window begins. */
   bool (*decodePlaces)(const THNNIndexWindows *windows, const int64_t *row, const int64_t *column,
                        uint32_t *element);
+  /* For n indices from 1 to `last`, which is below 2^16: number = index - 1 + first; for 0,
+   * THNN_NO_NUMBER. */
+  THNNIndexKind (*narrow)(int64_t n, const int64_t *index, int64_t last, int64_t first,
+                          uint16_t *number);
+  /* number = element, modulo 2^16 */
+  void (*narrowElements)(int64_t n, const uint32_t *element, uint16_t *number);
   /* y[element - base] += x, in order, for n indices of each plane; a plane of y has `elements`
    * elements. An element may occur more than once. */
   void (*addToElements)(int64_t planes, int64_t n, int64_t elements, const int64_t *element,
                         int64_t base, const real *x, real *y);
   /* addToElements for one plane and base 0. */
   void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
+  void (*addToNarrowElements)(int64_t n, const uint16_t *element, const real *x, real *y);
   /* sums += (index == number ? x : 0); if `first`, sums are set rather than added to */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);
