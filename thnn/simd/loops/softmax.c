@@ -351,40 +351,82 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
   }
 }
 
+enum { CHANNELS = 4 }; /* are added up in registers between a load and a store of their sums */
+
+/* What a channel adds to the sum at a position. */
+INLINE real gradientTerm(const bool logarithm, const real *y, const real *gradOutput, int64_t i)
+{
+  return logarithm ? gradOutput[i] : gradOutput[i] * y[i];
+}
+
+/* Adds CHANNELS channels to the sums; `logarithm` is a constant where this is called. */
+INLINE void addChannels(const bool logarithm, int64_t step, int64_t positions, const real *y,
+                        const real *gradOutput, double *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++) {
+    double at = sum[i];
+    at += gradientTerm(logarithm, y, gradOutput, i);
+    at += gradientTerm(logarithm, y + step, gradOutput + step, i);
+    at += gradientTerm(logarithm, y + 2 * step, gradOutput + 2 * step, i);
+    at += gradientTerm(logarithm, y + 3 * step, gradOutput + 3 * step, i);
+    sum[i] = at;
+  }
+}
+
+INLINE void addChannel(const bool logarithm, int64_t positions, const real *y,
+                       const real *gradOutput, double *sum)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < positions; i++)
+    sum[i] += gradientTerm(logarithm, y, gradOutput, i);
+}
+
+/* Prefetches channels after some that are read, which are short runs that are far apart: the
+ * hardware does not. */
+INLINE void fetchChannels(int64_t channels, int64_t step, int64_t positions, const real *x)
+{
+  for (int64_t c = 0; c < channels; c++)
+    THNN_fetchToSecondLevel(x + c * step, positions * (int64_t)sizeof(real),
+                            channels * step * (int64_t)sizeof(real));
+}
+
+INLINE void sumOfChannels(const bool logarithm, int64_t channels, int64_t step, int64_t positions,
+                          const real *y, const real *gradOutput, bool fetched, double *sum)
+{
+  int64_t c = 0;
+  for (; c + CHANNELS <= channels;
+       c += CHANNELS, y += CHANNELS * step, gradOutput += CHANNELS * step) {
+    if (fetched) {
+      fetchChannels(CHANNELS, step, positions, y);
+      fetchChannels(CHANNELS, step, positions, gradOutput);
+    }
+    addChannels(logarithm, step, positions, y, gradOutput, sum);
+  }
+  for (; c < channels; c++, y += step, gradOutput += step)
+    addChannel(logarithm, positions, y, gradOutput, sum);
+}
+
 /* Arrays with an element for each position of a tile; `row` is used only with a `put`. */
 typedef struct TileRoom {
   double *sum;
   real *rounded, *row;
 } TileRoom;
 
-/* Computes a tile. A `put` is given if the tensors are so large that they are read from memory. The
- * channels of a tile are short runs that are far apart, which the hardware does not prefetch. */
+/* Computes a tile. A `put` is given if the tensors are so large that they are read from memory. */
 INLINE void backwardTileIn(TileRoom room, bool logarithm, int64_t channels, int64_t step,
                            int64_t positions, const real *y, const real *gradOutput, Put put,
                            real *gradInput)
 {
   double *sum = room.sum;
   real *rounded = room.rounded, *row = room.row;
-  const int64_t bytes = positions * (int64_t)sizeof(real);
-  const int64_t bytesToNext = step * (int64_t)sizeof(real);
 #pragma omp simd
   for (int64_t i = 0; i < positions; i++)
     sum[i] = 0;
-  for (int64_t c = 0; c < channels; c++) {
-    const real *g = gradOutput + c * step, *value = y + c * step;
-    if (put) {
-      THNN_fetchToSecondLevel(g, bytes, bytesToNext);
-      THNN_fetchToSecondLevel(value, bytes, bytesToNext);
-    }
-    if (logarithm)
-#pragma omp simd
-      for (int64_t i = 0; i < positions; i++)
-        sum[i] += g[i];
-    else
-#pragma omp simd
-      for (int64_t i = 0; i < positions; i++)
-        sum[i] += g[i] * value[i];
-  }
+  if (logarithm)
+    sumOfChannels(true, channels, step, positions, y, gradOutput, put != NULL, sum);
+  else
+    sumOfChannels(false, channels, step, positions, y, gradOutput, put != NULL, sum);
 #pragma omp simd
   for (int64_t i = 0; i < positions; i++)
     rounded[i] = (real)sum[i];
