@@ -46,6 +46,18 @@ static void maskTargets(int64_t classes, const real *x, const real *isTarget, re
     others[i] = isTarget[i] != 0 ? (real)-INFINITY : x[i];
 }
 
+/* The same where the targets' marks, which are 0, are to be set. */
+static void markTargets(int64_t classes, const real *x, const int64_t *targets, real *mark,
+                        real *others)
+{
+  for (int64_t i = 0; i < classes; i++)
+    others[i] = x[i];
+  for (int64_t i = 0, t; (t = targetAt(classes, targets, i)) >= 0; i++) {
+    mark[t] = 1;
+    others[t] = (real)-INFINITY;
+  }
+}
+
 /* One sample; `others` is in the calling thread's scratch. */
 typedef struct Sample {
   int64_t classes;
@@ -103,17 +115,18 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
 
   double *losses = lossScratch->data;
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < sizes.batch; i++) {
-    const real *x = (const real *)in->data + i * classes;
-    const int64_t *targets = (const int64_t *)wanted->data + i * classes;
-    real *mark = (real *)marks->data + i * classes;
-    real *others = (real *)rowScratch->data + THNN_threadIndex() * room;
-    THNN_(simd).pointwise.fill(classes, 0, mark);
-    for (int64_t j = 0, t; (t = targetAt(classes, targets, j)) >= 0; j++)
-      mark[t] = 1;
-    maskTargets(classes, x, mark, others);
-    const Sample sample = {classes, x, targets, others};
-    losses[i] = sampleLoss(&sample) / (double)classes;
+  for (int share = 0; share < threads; share++) {
+    const THNNRange samples = THNN_shareOf(sizes.batch, share, threads);
+    real *others = (real *)rowScratch->data + share * room;
+    THNN_(simd).pointwise.fill((samples.end - samples.begin) * classes, 0,
+                               (real *)marks->data + samples.begin * classes);
+    for (int64_t i = samples.begin; i < samples.end; i++) {
+      const real *x = (const real *)in->data + i * classes;
+      const int64_t *targets = (const int64_t *)wanted->data + i * classes;
+      markTargets(classes, x, targets, (real *)marks->data + i * classes, others);
+      const Sample sample = {classes, x, targets, others};
+      losses[i] = sampleLoss(&sample) / (double)classes;
+    }
   }
 
   double sum = 0;
