@@ -135,6 +135,21 @@ static void countUnfolding(const GemmWork *work, double image, double columns, d
   counts[GEMM_STRIDED_COLUMN] = g->stride[2] > 1 ? columns : 0;
 }
 
+/* Planes of the map whose products count. BLAS multiplies tiles of at least this many columns, which
+ * weight gradients of fewer planes leave idle: with one plane they take about four times as long as
+ * its products would. */
+static int64_t planesCounted(const AlgorithmPlan *plan, const THNNConvolution *g)
+{
+#ifdef THNN_REPRODUCIBLE
+  (void)plan;
+  return g->outputPlanes;
+#else
+  enum { TILE_COLUMNS = 4 };
+  return plan->part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? maximum(g->outputPlanes, TILE_COLUMNS)
+                                                        : g->outputPlanes;
+#endif
+}
+
 /* Counts products, unfolding, and what gemm packs for each tile, in `blocks` blocks. */
 static void setGemmCost(AlgorithmPlan *plan, const GemmWork *work, int64_t blocks)
 {
@@ -149,7 +164,7 @@ static void setGemmCost(AlgorithmPlan *plan, const GemmWork *work, int64_t block
   const double map = positions * g->outputPlanes;
   const double image = (double)THNN_convolutionImagePositions(g) * g->inputPlanes;
   double counts[GEMM_COSTS] = {
-      [GEMM_PRODUCT] = columns * g->outputPlanes / (double)vectorLanes(),
+      [GEMM_PRODUCT] = columns * planesCounted(plan, g) / (double)vectorLanes(),
       [GEMM_WEIGHT] = THNN_convolutionWeights(g),
       [GEMM_GRADIENT_CALL] = part == THNN_CONVOLUTION_BACKWARD_WEIGHT,
   };
