@@ -5,9 +5,9 @@
     python -m benchmarks.function_calls lstm sum    those whose names contain one of these
     python -m benchmarks.function_calls --above 6   those with more than 6 us of Python
 
-Each call is repeated with the same arrays, and takes the shortest time of many. What C takes of it
-is what a call takes longer that makes its calls of C twice, and likewise what numpy takes; a
-function that cannot prepare its calls counts as Python altogether.
+Each call is repeated with the same arrays, and takes the shortest time of many, in several passes
+over all calls. What C takes of it is what a call takes longer that makes its calls of C twice, and
+likewise what numpy takes; a function that cannot prepare its calls counts as Python altogether.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import functools
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from pythnn._calls import prepared
 
 from .environment import ROOT, settle
 
-REPEATS, BATCH = 20, 50
-"""How often a number of calls is measured, and how many these are."""
+PASSES, REPEATS, BATCH = 3, 10, 50
+"""How often all calls are gone through, how often a number of each is measured in each pass, and
+what that number is. What disturbs the machine lasts longer than one call is measured."""
 ROUNDS = 3
 """Calls until a function has prepared itself."""
 LIMIT = 6
@@ -75,19 +77,6 @@ class _Repeated:
         return self.function(*given, **named)
 
 
-def _of(repeated: list[_Repeated], call: Callable[[], Any]) -> float:
-    """Microseconds that functions take within a call."""
-    times = []
-    for several in (1, 2):
-        for function in repeated:
-            function.times = several
-        times.append(shortest(call))
-        call()  # so that what it leaves is of whole work
-    for function in repeated:
-        function.times = 1
-    return max(times[1] - times[0], 0.0)
-
-
 class _Operations(list[_Repeated]):
     """Those of numpy in what is prepared while this is entered."""
 
@@ -112,6 +101,48 @@ def _forget(function: Any) -> None:
     function.__globals__["plan_of"].__self__.clear()
 
 
+@dataclass
+class _Row:
+    """A call, and the shortest times that were measured of it, by what was done twice in it."""
+
+    name: str
+    function: Any
+    call: Callable[[], Any]
+    times: dict[str, float] = field(default_factory=dict)
+
+    def measure(self, in_c: _Repeated) -> None:
+        """Measures it with each kind of work once and twice."""
+        _forget(self.function)
+        for _ in range(ROUNDS):
+            self.call()
+        self._note("nothing", [])
+        self._note("C", [in_c])
+        _forget(self.function)
+        with _Operations() as operations:
+            for _ in range(ROUNDS):
+                self.call()
+        if operations:  # they take longer where they are looked after
+            self._note("no operation of numpy", [])
+            self._note("operations of numpy", operations)
+
+    def _note(self, kind: str, repeated: list[_Repeated]) -> None:
+        for function in repeated:
+            function.times = 2
+        self.times[kind] = min(self.times.get(kind, float("inf")), shortest(self.call))
+        for function in repeated:
+            function.times = 1
+        self.call()  # so that what it leaves is of whole work
+
+    def parts(self) -> tuple[float, float, float]:
+        """Microseconds of Python, of numpy and of C."""
+        times = self.times
+        of_c = max(times["C"] - times["nothing"], 0.0)
+        of_numpy = 0.0
+        if "operations of numpy" in times:
+            of_numpy = max(times["operations of numpy"] - times["no operation of numpy"], 0.0)
+        return times["nothing"] - of_c - of_numpy, of_numpy, of_c
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.function_calls")
     parser.add_argument("filters", nargs="*", help="parts of names")
@@ -119,20 +150,15 @@ def main() -> None:
     options = parser.parse_args()
     settle(None)
     prepared.run = in_c = _Repeated(prepared.run)
-    rows = []
-    for name, function, call in calls():
-        if options.filters and not any(f in name for f in options.filters):
-            continue
-        for _ in range(ROUNDS):
-            call()
-        whole, of_c = shortest(call), _of([in_c], call)
-        _forget(function)
-        with _Operations() as operations:
-            for _ in range(ROUNDS):
-                call()
-        of_numpy = _of(operations, call) if operations else 0.0
-        _forget(function)
-        rows.append((whole - of_c - of_numpy, of_numpy, of_c, name))
+    chosen = [
+        _Row(*one)
+        for one in calls()
+        if not options.filters or any(part in one[0] for part in options.filters)
+    ]
+    for _ in range(PASSES):
+        for row in chosen:
+            row.measure(in_c)
+    rows = [(*row.parts(), row.name) for row in chosen]
     print("  Python    numpy        C   (us)")
     for *times, name in sorted(rows, reverse=True):
         if times[0] > options.above:

@@ -36,8 +36,6 @@ _SEVERAL = 3
 """Operations of numpy that take longer than a call of C with its addresses."""
 _LINE = 16
 """Elements, at least a cache line: where arrays in one memory may begin."""
-_SMALL = 128
-"""Elements of an array that is copied in less time than a new one is made."""
 _DENSE, _WRITABLE = 0x1, 0x400
 """Flags of numpy's arrays: elements one after the other, and whether they may be written."""
 
@@ -195,12 +193,8 @@ class _Writer:
                 continue
             if buffer.origin in ("empty", "zeros"):
                 name = self.names[id(buffer)] = f"o{i}"
-                if math.prod(buffer.shape) <= _SMALL:
-                    made = f"{self._constant(np.zeros(buffer.shape, buffer.dtype))}.copy()"
-                else:
-                    shape, dtype = self._constant(buffer.shape), self._constant(buffer.dtype)
-                    made = f"{buffer.origin}({shape}, {dtype})"
-                self.lines.append(f"{name} = {made}")
+                shape, dtype = self._constant(buffer.shape), self._constant(buffer.dtype)
+                self.lines.append(f"{name} = {buffer.origin}({shape}, {dtype})")
             elif buffer.origin == "constant":
                 self.names[id(buffer)] = self._constant(buffer.constant)
 
