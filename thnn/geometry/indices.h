@@ -99,7 +99,8 @@ bool THNN_tapsAreNear(const THNNConvolution *geometry);
 
 /* The first run of slices [slice, slice + slices), counted over all planes, and the next one, for
  * indices that are not plain. When run.at reaches run.end there are no more. Where a plane has at
- * most THNN_DECODED indices, the slices must be those of whole planes. */
+ * most THNN_DECODED indices, the slices must be those of whole planes, and with one room no more
+ * of them than before. */
 THNNIndexRun THNN_firstIndexRun(const THNNPooledIndices *pooled, int64_t slice, int64_t slices);
 void THNN_nextIndexRun(const THNNPooledIndices *pooled, THNNIndexRun *run);
 

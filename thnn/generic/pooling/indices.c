@@ -268,14 +268,26 @@ static Areas areasOf(const Sharing *sharing, int thread)
   return layOut(sharing, &scratch);
 }
 
+/* Planes of a group, which fits the second-level cache. Those of few indices to decode are larger,
+ * since a check begins anew in each group; 16 bits must hold the numbers of their elements. */
+static int64_t planesTogether(const THNNPooledIndices *pooled)
+{
+  const int64_t most = THNN_rowBlocks(pooled->planes, pooled->elements).length;
+  const int64_t count = THNN_planeIndices(pooled);
+  if (!pooled->element || count == 0 || pooled->elements == 0)
+    return most;
+  const int64_t numbered = (THNN_NO_NUMBER - 1) / pooled->elements;
+  return maximum(most, minimum(divideUp(THNN_DECODED, count), numbered));
+}
+
 static Sharing planSharing(THNNPlan *plan, const THNNPooledIndices *pooled, bool tiles)
 {
   Sharing sharing = {.threads = threadsFor(pooled),
                      .decodes = pooled->element != NULL,
                      .tileBytes = tiles ? tileBytes(pooled) : 0};
-  const int64_t cost = sharing.tileBytes ? THNN_BLOCK_LENGTH : pooled->elements;
-  const int64_t inShare = divideUp(pooled->planes, sharing.threads);
-  sharing.together = minimum(THNN_rowBlocks(pooled->planes, cost).length, inShare ? inShare : 1);
+  const int64_t inShare = maximum(divideUp(pooled->planes, sharing.threads), 1);
+  const int64_t most = sharing.tileBytes ? 1 : planesTogether(pooled);
+  sharing.together = divideUp(inShare, divideUp(inShare, most)); /* equal work for all threads */
   Scratch needed = {0};
   layOut(&sharing, &needed);
   sharing.threadBytes = needed.used;
