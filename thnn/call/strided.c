@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "TH/THTransposition.h"
 #include "work/threads.h"
 
 bool THNN_isDense(const THNNView *view)
@@ -91,10 +92,63 @@ bool THNN_mayShareElements(const THNNFolded *folded)
   return reach < elements;
 }
 
+/* The dimension before the last one whose elements are contiguous while those of the last one are
+ * apart; -1 if there is none. */
+static int denseDimension(const THNNFolded *folded)
+{
+  const int last = folded->nDimension - 1;
+  for (int i = 0; i < last && folded->stride[last] != 1; i++)
+    if (folded->stride[i] == 1)
+      return i;
+  return -1;
+}
+
+/* Copies matrices of the last dimension and one whose elements are contiguous, which are
+ * transpositions, a strip of each at a time. */
+static void transposeAll(const THNNState *state, Direction direction, const THNNView *view,
+                         const THNNFolded *folded, int along, size_t elementSize, char *dense)
+{
+  enum { STRIP = 64 };
+  const int last = folded->nDimension - 1;
+  const int64_t bytes = (int64_t)elementSize, strips = (folded->size[along] + STRIP - 1) / STRIP;
+  const int64_t length = folded->size[last], apart = folded->stride[last] * bytes;
+  int64_t denseStep = length, outer = 1;
+  for (int i = along + 1; i < last; i++)
+    denseStep *= folded->size[i];
+  for (int i = 0; i < last; i++)
+    outer *= i == along ? 1 : folded->size[i];
+  const int threads =
+      THNN_threads(state, outer * strips, (double)outer * folded->size[along] * length);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t task = 0; task < outer * strips; task++) {
+    const int64_t first = task % strips * STRIP, left = folded->size[along] - first;
+    int64_t from = first, to = first * denseStep, rest = task / strips, step = length;
+    for (int i = last - 1; i >= 0; step *= folded->size[i--]) {
+      if (i == along)
+        continue;
+      from += rest % folded->size[i] * folded->stride[i];
+      to += rest % folded->size[i] * step;
+      rest /= folded->size[i];
+    }
+    const int64_t rows = left < STRIP ? left : STRIP;
+    if (direction == GATHER)
+      THTranspose(bytes, rows, length, view->data + from * bytes, apart, dense + to * bytes,
+                  denseStep * bytes);
+    else
+      THTranspose(bytes, length, rows, dense + to * bytes, denseStep * bytes,
+                  view->data + from * bytes, apart);
+  }
+}
+
 static void copyAll(const THNNState *state, Direction direction, const THNNView *view,
                     size_t elementSize, char *dense)
 {
   const THNNFolded folded = THNN_fold(view);
+  const int along = denseDimension(&folded);
+  if (along >= 0 && !(direction == SCATTER && THNN_mayShareElements(&folded))) {
+    transposeAll(state, direction, view, &folded, along, elementSize, dense);
+    return;
+  }
   const int64_t length = folded.size[folded.nDimension - 1];
   const int64_t stride = folded.stride[folded.nDimension - 1];
   int64_t rows = 1;

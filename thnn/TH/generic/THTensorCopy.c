@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "../THTransposition.h"
+
 /* Raises an error unless source and destination have the same number of elements. */
 static void checkCount(int64_t written, int64_t available)
 {
@@ -61,11 +63,16 @@ static void copyLine(real *y, const real *x, Axis line)
     y[i * line.yStride] = x[i * line.xStride];
 }
 
-/* Copies a plane where x is dense along one axis and y along the other (a transposition), in tiles,
- * so that every cache line of both arrays is used completely. */
+/* Copies a plane where x is denser along one axis and y along the other, in tiles, so that every
+ * cache line of both arrays is used completely; a transposition if they are dense there. */
 static void copyPlane(real *y, const real *x, Axis a, Axis b)
 {
   const int64_t tile = 32;
+  if (a.xStride == 1 && b.yStride == 1) {
+    THTranspose(sizeof(real), a.size, b.size, (const char *)x, b.xStride * (int64_t)sizeof(real),
+                (char *)y, a.yStride * (int64_t)sizeof(real));
+    return;
+  }
   for (int64_t i = 0; i < a.size; i += tile) {
     for (int64_t j = 0; j < b.size; j += tile) {
       real *yTile = y + i * a.yStride + j * b.yStride;
