@@ -305,16 +305,18 @@ static size_t alignedBytes(const THNNPlan *plan, const THNNBuffer *buffer)
   return (buffer->bytes + alignment - 1) / alignment * alignment;
 }
 
-/* Makes the view of a matrix that of its transpose. */
-static void transposeView(THNNBuffer *buffer)
+/* Makes a dimension of the view its last one. */
+static void moveToLast(THNNBuffer *buffer, int dimension)
 {
   THNNView *view = &buffer->view;
-  for (int i = 0; i < 2; i++) {
-    buffer->turned[i] = view->size[1 - i];
-    buffer->turned[2 + i] = view->stride[1 - i];
+  for (int i = 0; i < view->nDimension; i++) {
+    const int last = view->nDimension - 1;
+    const int from = i < dimension ? i : i < last ? i + 1 : dimension;
+    buffer->turned[0][i] = view->size[from];
+    buffer->turned[1][i] = view->stride[from];
   }
-  view->size = buffer->turned;
-  view->stride = buffer->turned + 2;
+  view->size = buffer->turned[0];
+  view->stride = buffer->turned[1];
 }
 
 /* Decides which tensors are worked on in place, and returns the bytes that the others need. */
@@ -329,8 +331,8 @@ static size_t planCopies(THNNPlan *plan)
       buffer->view = operationsOf(plan, buffer)->view(buffer->tensor);
       buffer->data = buffer->view.data;
     }
-    if (buffer->transposed)
-      transposeView(buffer);
+    if (buffer->transposed || buffer->planesLast)
+      moveToLast(buffer, buffer->transposed ? 0 : buffer->view.nDimension - 3);
   }
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];

@@ -82,8 +82,8 @@ typedef struct THNNBuffer {
   void *shared;          /* the tensor whose view this one becomes */
   THNNView view;
   size_t bytes;
-  bool elementwise, transposed, resized, copied;
-  int64_t turned[4]; /* sizes and strides of the transpose */
+  bool elementwise, transposed, planesLast, resized, copied;
+  int64_t turned[2][4]; /* sizes and strides in the order of `data` */
 } THNNBuffer;
 
 /* What the plan asks of the memory in which tensors live: the host's, or a CUDA device's, whose
@@ -187,6 +187,13 @@ static inline void THNN_planElementwise(THNNBuffer *buffer)
 static inline void THNN_planTransposed(THNNBuffer *buffer)
 {
   buffer->transposed = true;
+}
+
+/* Declares that `data` of this tensor, planes x height x width or a batch of such, has the planes
+ * last: that is the memory itself where its positions follow one another and have dense planes. */
+static inline void THNN_planPlanesLast(THNNBuffer *buffer)
+{
+  buffer->planesLast = true;
 }
 
 /* Resizes the outputs, takes the memory and gathers what has to be copied. */

@@ -21,6 +21,8 @@ THNNConvolution THNN_convolutionTransposed(const THNNConvolution *geometry)
   transposed.transposed = !geometry->transposed;
   transposed.imageStep = geometry->mapStep;
   transposed.mapStep = geometry->imageStep;
+  transposed.imageLast = geometry->mapLast;
+  transposed.mapLast = geometry->imageLast;
   return transposed;
 }
 
@@ -402,7 +404,8 @@ int64_t THNN_convolutionMapSample(const THNNConvolution *geometry)
 bool THNN_convolutionLayersAreEqual(const THNNConvolution *one, const THNNConvolution *other)
 {
   bool equal = one->inputPlanes == other->inputPlanes && one->outputPlanes == other->outputPlanes &&
-               one->transposed == other->transposed;
+               one->transposed == other->transposed && one->imageLast == other->imageLast &&
+               one->mapLast == other->mapLast;
   for (int i = 0; i < 3; i++)
     equal = equal && one->kernel[i] == other->kernel[i] && one->stride[i] == other->stride[i] &&
             one->dilation[i] == other->dilation[i];

@@ -37,6 +37,9 @@ typedef struct THNNConvolution {
   /* Elements from one sample to the next, where more than these planes lie between them; otherwise
    * 0. A sample's planes follow each other. */
   int64_t imageStep, mapStep;
+  /* Whether the planes of image and map are the last dimension: the elements of a position in all
+   * planes follow each other. */
+  bool imageLast, mapLast;
 } THNNConvolution;
 
 /* The convolution that flows backwards through this one; transposed twice it is the same again. */

@@ -21,7 +21,9 @@ THNN_unfolding(int64_t channels, int64_t depth, int64_t height, int64_t width, i
                                     {padT, padH, padW},
                                     false,
                                     0,
-                                    0};
+                                    0,
+                                    false,
+                                    false};
   return geometry;
 }
 

@@ -13,6 +13,7 @@
   extern const SimdDots SIMD_TABLE(Dots, LEVEL);                                                   \
   extern const SimdPanels SIMD_TABLE(Panels, LEVEL);                                               \
   extern const SimdWinograd SIMD_TABLE(Winograd, LEVEL);                                           \
+  extern const SimdWinogradPlanes SIMD_TABLE(WinogradPlanes, LEVEL);                               \
   extern const SimdShifts SIMD_TABLE(Shifts, LEVEL);                                               \
   extern const SimdPlanes SIMD_TABLE(Planes, LEVEL);                                               \
   extern const SimdIndices SIMD_TABLE(Indices, LEVEL);                                             \
@@ -39,6 +40,7 @@
     .panels = SIMD_TABLE(Panels, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
     .sampling = SIMD_TABLE(Sampling, LEVEL), .winograd = SIMD_TABLE(Winograd, LEVEL),              \
     .mixture = SIMD_TABLE(Mixture, LEVEL), .random = SIMD_TABLE(Random, LEVEL),                    \
+    .winogradPlanes = SIMD_TABLE(WinogradPlanes, LEVEL),                                           \
   }
 
 DECLARE_LOOPS(baseline);

@@ -16,6 +16,7 @@
 #include "simd/kernels/planesInLanes.h"
 #include "simd/kernels/shiftedRows.h"
 #include "simd/kernels/winograd.h"
+#include "simd/kernels/winogradPlanes.h"
 #include "simd/loops/activation.h"
 #include "simd/loops/channelwise.h"
 #include "simd/loops/criterion.h"
@@ -39,6 +40,7 @@ typedef struct Simd {
   SimdDots dots;
   SimdPanels panels;
   SimdWinograd winograd;
+  SimdWinogradPlanes winogradPlanes;
   SimdShifts shifts;
   SimdPlanes planes;
   SimdPooling pooling;

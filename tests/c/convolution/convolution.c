@@ -20,6 +20,7 @@
 #include "../check.h"
 #include "definition.h"
 #include "parts.h"
+#include "planesLast.h"
 #include "timings.h"
 #include "transforms.h"
 #include "work/caches.h"
@@ -574,6 +575,7 @@ int main(int argc, char **argv)
   testWinogradOtherwise(state);
   testChoiceForThreads(state);
   testStridedChoice(state);
+  testPlanesLast(state);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
        algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);

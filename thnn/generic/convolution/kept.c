@@ -63,6 +63,8 @@ const THNNConvolutionPlan *THNN_(kept_prepare)(THNNConvolutionPlan *room,
   if (kept && kept->threads == threadsOf(state))
     return &kept->plan;
   THNN_(engine_prepareKept)(room, state, geometry, part);
+  if (!THNN_(engine_applies)(room))
+    return room;
   /* Neither the choice of the algorithm nor what it makes from the weights depends on threads. */
   room->kept = kept ? kept->plan.kept : sharedWeights(latest, geometry, &room->chosen);
   *leaving = (LeavingConvolution){!kept && THNN_hasRoomForKept(latest), latest};

@@ -5,6 +5,7 @@
 #include "call/state.h"
 #include "generic/convolution/kept.h"
 #include "geometry/convolutionCheck.h"
+#include "work/sizes.h"
 
 /* The pass that computes the image from the map if `image` is true, else the map from the image. */
 static THNNConvolutionPart passTo(bool image)
@@ -54,14 +55,46 @@ static Finish finishOf(const THNNConvolutionCall *call, const THNNState *state, 
   return finish;
 }
 
+/* Whether a tensor, planes x height x width or a batch of such, has its planes last: positions that
+ * follow each other, with dense planes. */
+static bool hasPlanesLast(THTensor *tensor)
+{
+  const int planes = tensor->nDimension - 3;
+  int64_t step = tensor->size[planes];
+  bool last = tensor->stride[planes] == 1 && !THTensor_(isContiguous)(tensor);
+  for (int i = planes + 2; i > planes; step *= tensor->size[i--])
+    last = last && tensor->stride[i] == step;
+  return last && (planes == 0 || tensor->stride[0] == step);
+}
+
+/* Whether all of a tensor's sizes are these. */
+static bool hasSizes(THTensor *tensor, int nDimension, const int64_t *size)
+{
+  return tensor->nDimension == nDimension && sameNumbers(nDimension, tensor->size, size);
+}
+
+/* Notes in the geometry which tensors have their planes last, and that they are computed with as they
+ * are. It does so only for programs, which choose that order where it takes less time: other calls
+ * give the bits that contiguous tensors give. */
+static void notePlanesLast(const THNNConvolutionCall *call, const THNNState *state, THTensor *input,
+                           THTensor *output, int nDimension, const int64_t *size,
+                           THNNConvolution *geometry)
+{
+  if (!THNN_State_keepsWeights(state) || THNN_State_reproducible(state) || call->nDimension != 2 ||
+      call->transposed || !hasSizes(output, nDimension, size))
+    return;
+  geometry->imageLast = hasPlanesLast(input);
+  geometry->mapLast = hasPlanesLast(output);
+}
+
 void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input, THTensor *output,
                                 THTensor *weight, THTensor *bias)
 {
-  const THNNConvolution *geometry = &call->geometry;
+  THNNConvolution geometry = call->geometry;
   const bool batched = input->nDimension == call->nDimension + 2;
   int64_t size[5];
   const int nDimension =
-      THNN_convolutionSizes(geometry, call->nDimension, call->transposed, batched, size);
+      THNN_convolutionSizes(&geometry, call->nDimension, call->transposed, batched, size);
   THTensor *addend = call->addend;
   checkActivation(call);
   if (addend)
@@ -69,8 +102,14 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
   THNNConvolutionPlan room;
   LeavingConvolution leaving;
+  const THNNConvolutionPart part = passTo(call->transposed);
+  notePlanesLast(call, &state, input, output, nDimension, size, &geometry);
   const THNNConvolutionPlan *convolution =
-      THNN_(kept_prepare)(&room, &leaving, &state, geometry, passTo(call->transposed), weight);
+      THNN_(kept_prepare)(&room, &leaving, &state, &geometry, part, weight);
+  if (!THNN_(engine_applies)(convolution)) {
+    geometry.imageLast = geometry.mapLast = false;
+    convolution = THNN_(kept_prepare)(&room, &leaving, &state, &geometry, part, weight);
+  }
 
   THNNPlan plan;
   THNN_planStart(&plan, call->function, call->state);
@@ -79,12 +118,18 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   THNNBuffer *kernel = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *more = addend ? THNN_planIn(&plan, addend, 6) : NULL;
+  if (geometry.imageLast)
+    THNN_planPlanesLast(in);
+  if (geometry.mapLast)
+    THNN_planPlanesLast(out);
+  if (geometry.mapLast && more)
+    THNN_planPlanesLast(more);
   THNNBuffer *scratch = THNN_planScratch(&plan, convolution->scratchBytes);
   THNNBuffer *left = leaving.leaves ? THNN_planKept(&plan, THNN_(kept_bytes)(convolution)) : NULL;
   THNN_planAcquire(&plan);
 
   if (left)
-    convolution = THNN_(kept_fill)(left->data, convolution, &leaving, &state, geometry,
+    convolution = THNN_(kept_fill)(left->data, convolution, &leaving, &state, &geometry,
                                    kernel->data, scratch->data);
   const Finish finish = finishOf(call, &state, more ? more->data : NULL);
   THNN_(engine_runAndFinish)(convolution, in->data, kernel->data, start ? start->data : NULL,

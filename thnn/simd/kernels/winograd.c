@@ -283,15 +283,6 @@ INLINE void storeInside(real *line, int64_t count, Vector x)
     storeLanes(line, firstLanes(count), x);
 }
 
-/* Whether a sum of terms 0 * x is 0; it is NaN where an x is infinite or NaN. */
-INLINE bool isZero(Vector sum)
-{
-  real any = 0;
-  for (int l = 0; l < LANES; l++)
-    any += sum[l];
-  return any == 0;
-}
-
 /* Assembles a line of dilated columns from split[k], which holds result k of each tile. */
 INLINE void mergeLine(const TileRow *of, const int side, real (*split)[CLASS_ELEMENTS], real *line)
 {

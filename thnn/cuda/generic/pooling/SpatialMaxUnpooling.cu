@@ -18,7 +18,9 @@ static THNNConvolution geometryOf(const THCTensor *input, int owidth, int oheigh
           {0, 0, 0},
           false,
           0,
-          0};
+          0,
+          false,
+          false};
 }
 
 void THCUNN_(SpatialMaxUnpooling_updateOutput)(THCState *state, THCTensor *input, THCTensor *output,

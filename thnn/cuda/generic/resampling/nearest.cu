@@ -11,8 +11,9 @@ THNNConvolution windowsOf(const THCNearestCall *call, const THCTensor *input)
 {
   const int leading = input->nDimension - call->nDimension;
   const int64_t planes = THNN_product(leading, input->size);
-  THNNConvolution geometry = {1,         planes,    planes,    {1, 1, 1}, {1, 1, 1}, {1, 1, 1},
-                              {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, false,     0,         0};
+  THNNConvolution geometry = {1,         planes,    planes,    {1, 1, 1}, {1, 1, 1},
+                              {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, false,
+                              0,         0,         false,     false};
   for (int i = 0; i < call->nDimension; i++) {
     const int d = i + 3 - call->nDimension;
     geometry.output[d] = input->size[leading + i];

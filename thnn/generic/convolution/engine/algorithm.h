@@ -20,7 +20,7 @@ enum { FAR_OPERAND_BYTES = 4 << 20 };
 
 /* For THNN_threads, which counts operations on single elements: a cycle of a plan's cost is as long
  * as about so many of these. With 1 to 8, networks were measured to take equally long. */
-enum { OPERATIONS_OF_CYCLE = 2 };
+enum { OPERATIONS_OF_CYCLE = 4 };
 
 /* What a pass reads and writes. The backward pass to the image is the forward pass of the
  * transposed convolution, whose image is the map gradient. */

@@ -12,8 +12,11 @@
  *   ANY_SIZE      it counts nothing that 64 bits may not hold, whatever the padding or the stride
  *   NOT_LINEAR    it is not for linear layers
  *   TRIES         it may find that its results are not finite: another one is planned beside it
+ *   ANY_ORDER     it computes with planes in the last dimension, too
+ *   LAST_ONLY     it computes with planes in the last dimension only
  *
- * Where two expect the same cost, the upper one is taken. gemm always applies. */
+ * Where two expect the same cost, the upper one is taken. gemm always applies, unless image or map
+ * have their planes last. */
 enum {
   FORWARD = 1 << THNN_CONVOLUTION_FORWARD,
   DATA = 1 << THNN_CONVOLUTION_BACKWARD_DATA,
@@ -25,12 +28,12 @@ enum {
   WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD,
   WINOGRAD4 = 1 << THNN_CONVOLUTION_WINOGRAD4
 };
-enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8 };
+enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8, ANY_ORDER = 16, LAST_ONLY = 32 };
 
 /* clang-format off */
 #define ALGORITHMS(ROW)                                                            \
   ROW(pointwise,      FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
-  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   0)               \
+  ROW(direct,         FORWARD | DATA,          DIRECT,   KEEPS,   ANY_ORDER)       \
   ROW(directWeight,   WEIGHT,                  DIRECT,   NOTHING, 0)               \
   ROW(lines,          FORWARD | DATA,          DIRECT,   NOTHING, NOT_LINEAR)      \
   ROW(linesWeight,    WEIGHT,                  DIRECT,   NOTHING, NOT_LINEAR)      \
@@ -40,6 +43,7 @@ enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8 };
   ROW(winograd,       FORWARD | DATA,          WINOGRAD, KEEPS,   TRIES)           \
   ROW(winogradWeight, WEIGHT,                  WINOGRAD, NOTHING, TRIES)           \
   ROW(winograd4,      FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
+  ROW(winograd4Last,  FORWARD,                 WINOGRAD4, KEEPS,  TRIES | LAST_ONLY) \
   ROW(winogradWeight4, WEIGHT,                 WINOGRAD4, NOTHING, TRIES)          \
   ROW(winograd25,     FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
   ROW(winogradWeight25, WEIGHT,                WINOGRAD4, NOTHING, TRIES)          \
@@ -78,7 +82,7 @@ enum { ROWS = sizeof algorithms / sizeof *algorithms };
 typedef struct Conditions {
   const char *row; /* the name of the row that is asked for, or NULL */
   int family;      /* otherwise the family that is asked for, or none */
-  bool extreme, linear;
+  bool extreme, linear, planesLast;
   bool exclusive; /* beside the family, only gemm is considered, in case the family does not
                    * apply */
 } Conditions;
@@ -91,6 +95,7 @@ static Conditions conditionsOf(const THNNConvolution *geometry, const THNNState 
                       .family = family,
                       .extreme = THNN_convolutionIsExtreme(geometry),
                       .linear = THNN_convolutionIsLinear(geometry),
+                      .planesLast = geometry->imageLast || geometry->mapLast,
                       .exclusive = family == GEMM || family == DIRECT};
 }
 
@@ -104,6 +109,8 @@ static bool isAsked(const Algorithm *row, const Conditions *conditions)
 static bool isConsidered(const Algorithm *row, const Conditions *conditions, bool asked)
 {
   if (conditions->extreme && !(row->flags & ANY_SIZE))
+    return false;
+  if (conditions->planesLast ? !(row->flags & (ANY_ORDER | LAST_ONLY)) : row->flags & LAST_ONLY)
     return false;
   if (conditions->exclusive && !asked && row->family != GEMM)
     return false;
@@ -168,6 +175,10 @@ static void choose(THNNConvolutionPlan *plan, const AlgorithmPlan *settings, con
     chooseAmong(best, &start, &conditions, 0);
   }
   plan->kept = NULL;
+  if (!best->algorithm) { /* none computes with planes in the last dimension */
+    tried->algorithm = NULL;
+    return;
+  }
   plan->scratchBytes = scratchBytes(best);
   if (!tries)
     *tried = *best;
@@ -209,6 +220,11 @@ double THNN_(engine_cost)(const THNNConvolutionPlan *plan)
 const char *THNN_(engine_row)(const THNNConvolutionPlan *plan)
 {
   return plan->chosen.algorithm->name;
+}
+
+bool THNN_(engine_applies)(const THNNConvolutionPlan *plan)
+{
+  return plan->chosen.algorithm != NULL;
 }
 
 bool THNN_(engine_adds)(const THNNConvolutionPlan *plan)

@@ -1,8 +1,8 @@
 /* The convolution engine: forward, gradient of the image and gradient of the weight, for every
  * module that convolves with shared weights. See geometry/convolution.h for the geometry.
  *
- * Pointers are dense: images and maps are batch x planes x depth x height x width, weight is
- * outputPlanes x inputPlanes x kernel. Samples may lie apart, as the geometry says. `scratch` is
+ * Pointers are dense: images and maps are batch x planes x depth x height x width, or have the planes
+ * last if the geometry says so, weight is outputPlanes x inputPlanes x kernel. Samples may lie apart, as the geometry says. `scratch` is
  * plan->scratchBytes long, aligned to 64 bytes; its contents are neither read nor kept. No function
  * can fail. */
 #ifndef THNN_CONVOLUTION_ENGINE_H
@@ -56,6 +56,10 @@ void THNN_(engine_prepareKept)(THNNConvolutionPlan *plan, const THNNState *state
                                const THNNConvolution *geometry, THNNConvolutionPart part);
 void THNN_(engine_keep)(const THNNConvolutionPlan *plan, const real *weight, void *kept,
                         void *scratch);
+
+/* Whether there is an algorithm. Only if image or map have their planes last there may be none, and
+ * then the plan is good for nothing else. */
+bool THNN_(engine_applies)(const THNNConvolutionPlan *plan);
 
 /* The algorithm that runs first, by its public name, and its expected time in cycles of one
  * core. */

@@ -115,4 +115,24 @@ static inline void storeBox(const THNNConvolutionBoxes *boxes, const THNNConvolu
     }
 }
 
+/* Does the same for a result whose planes, `planes` of them, are its last dimension. */
+static inline void placeBox(const THNNConvolutionBoxes *boxes, const THNNConvolutionBox *box,
+                            const Panel *panel, int64_t planes, const real *sums, Finish finish,
+                            real *result, int64_t sampleStep)
+{
+  const bool whole = panel->planes == planes && panel->lanes == planes;
+  for (int64_t sample = box->first[THNN_SAMPLE]; sample < box->end[THNN_SAMPLE]; sample++)
+    for (int64_t stretch = 0; stretch < box->stretches; stretch++) {
+      int64_t place = sample * sampleStep + THNN_convolutionStretch(boxes, box, stretch) * planes +
+                      panel->first;
+      const int64_t pieces = whole ? 1 : box->stretch;
+      const int64_t length = whole ? box->stretch * planes : panel->planes;
+      for (int64_t i = 0; i < pieces; i++, place += planes, sums += panel->lanes) {
+        THNN_(simd).pointwise.copy(length, sums, result + place);
+        finishResults(finish, place, length, result + place);
+      }
+      sums += whole ? (box->stretch - 1) * panel->lanes : 0;
+    }
+}
+
 #endif

@@ -61,6 +61,8 @@ static int64_t sliceCount(const DirectWorker *worker)
   return slices;
 }
 
+/* With the planes last, a box reads few long pieces of memory, which the hardware prefetches: there
+ * are no places then. The same goes for the map. */
 Ahead THNN_(direct_imageOf)(const DirectWorker *worker, const THNNConvolutionBox *box)
 {
   const int64_t *size = worker->g.input, positions = worker->imagePositions;
@@ -69,11 +71,11 @@ Ahead THNN_(direct_imageOf)(const DirectWorker *worker, const THNNConvolutionBox
     windowOf(worker, box, i, &first[i], &end[i]);
   const int64_t sample = THNN_convolutionImageSample(&worker->g);
   const int64_t line = (first[0] * size[1] + first[1]) * size[2];
-  return (Ahead){
-      .first = worker->image + box->first[THNN_SAMPLE] * sample + line + first[2],
-      .length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2],
-      .count = {boxSize(box, THNN_SAMPLE), worker->plan.groupPlanes, maximum(end[0] - first[0], 0)},
-      .stride = {sample, positions, size[1] * size[2]}};
+  return (Ahead){.first = worker->image + box->first[THNN_SAMPLE] * sample + line + first[2],
+                 .length = (end[1] - 1 - first[1]) * size[2] + end[2] - first[2],
+                 .count = {worker->g.imageLast ? 0 : boxSize(box, THNN_SAMPLE),
+                           worker->plan.groupPlanes, maximum(end[0] - first[0], 0)},
+                 .stride = {sample, positions, size[1] * size[2]}};
 }
 
 void THNN_(direct_aimAtImage)(DirectWorker *worker, const Ahead *image, int64_t plane)
@@ -92,7 +94,8 @@ void THNN_(direct_aimAtMap)(DirectWorker *worker, const Panel *panel, const THNN
       (Ahead){.first = worker->map + box->first[THNN_SAMPLE] * sample + panel->first * positions +
                        THNN_convolutionStretch(boxes, box, 0),
               .length = box->stretch,
-              .count = {boxSize(box, THNN_SAMPLE), panel->planes, box->stretches == 1},
+              .count = {worker->g.mapLast ? 0 : boxSize(box, THNN_SAMPLE), panel->planes,
+                        box->stretches == 1},
               .stride = {sample, positions, 0}};
   startAhead(&worker->aheadMap, sliceCount(worker));
 }

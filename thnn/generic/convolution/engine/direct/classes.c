@@ -33,7 +33,8 @@ static void listPositions(const DirectWorker *worker, const Panel *panel,
                           THNNOffsets *position)
 {
   const int64_t *size = worker->g.input;
-  const THNNOffsets step = {run[2].imageStep, run[2].step * panel->lanes};
+  const int64_t element = worker->elementStep;
+  const THNNOffsets step = {run[2].imageStep * element, run[2].step * panel->lanes};
   const int64_t sampleStep = THNN_convolutionImageSample(&worker->g);
   for (int64_t n = 0; n < boxSize(box, THNN_SAMPLE); n++)
     for (int64_t z = 0; z < run[0].positions; z++)
@@ -47,7 +48,8 @@ static void listPositions(const DirectWorker *worker, const Panel *panel,
         const int64_t sum =
             sumLine * boxSize(box, THNN_WIDTH) + run[2].first - box->first[THNN_WIDTH];
         const int64_t line = (imageZ * size[1] + imageY) * size[2];
-        const THNNOffsets first = {n * sampleStep + line + run[2].image, sum * panel->lanes};
+        const THNNOffsets first = {n * sampleStep + (line + run[2].image) * element,
+                                   sum * panel->lanes};
         listOffsets(run[2].positions, first, step, position);
         position += run[2].positions;
       }
@@ -58,7 +60,8 @@ static void listTerms(const DirectWorker *worker, const Panel *panel, const THNN
                       THNNOffsets *term)
 {
   const int64_t *size = worker->g.input, *kernel = worker->g.kernel;
-  const THNNOffsets step = {run[2].tapImageStep, run[2].tapStep * panel->lanes};
+  const int64_t element = worker->elementStep;
+  const THNNOffsets step = {run[2].tapImageStep * element, run[2].tapStep * panel->lanes};
   int64_t count = 0;
   for (int64_t z = 0; z < run[0].taps; z++)
     for (int64_t y = 0; y < run[1].taps; y++) {
@@ -66,12 +69,12 @@ static void listTerms(const DirectWorker *worker, const Panel *panel, const THNN
       const int64_t tapY = run[1].firstTap + y * run[1].tapStep;
       const int64_t tap = (tapZ * kernel[1] + tapY) * kernel[2] + run[2].firstTap;
       const int64_t line = z * run[0].tapImageStep * size[1] + y * run[1].tapImageStep;
-      const THNNOffsets first = {line * size[2], tap * panel->lanes};
+      const THNNOffsets first = {line * size[2] * element, tap * panel->lanes};
       listOffsets(run[2].taps, first, step, term + count);
       count += run[2].taps;
     }
   const int64_t planes = worker->plan.groupPlanes;
-  const THNNOffsets nextPlane = {worker->imagePositions, worker->taps * panel->lanes};
+  const THNNOffsets nextPlane = {worker->planeStep, worker->taps * panel->lanes};
   if (count == 1)
     listOffsets(planes, *term, nextPlane, term);
   for (int64_t plane = 1; plane < planes && count > 1; plane++) {
@@ -111,7 +114,7 @@ static THNNOffsets *listLines(DirectWorker *worker, const Panel *panel,
 {
   const int along = worker->plan.along;
   const int64_t *size = worker->g.input, *kernel = worker->g.kernel;
-  int64_t imageStep = 1, tapStep = panel->lanes, sumStep = panel->lanes;
+  int64_t imageStep = worker->elementStep, tapStep = panel->lanes, sumStep = panel->lanes;
   for (int i = 2; i > along; i--) {
     imageStep *= size[i];
     tapStep *= kernel[i];

@@ -108,7 +108,7 @@ static void addGroup(DirectWorker *worker, const Panel *panel, const THNNConvolu
 {
   const real *image = worker->image +
                       box->first[THNN_SAMPLE] * THNN_convolutionImageSample(&worker->g) +
-                      plane * worker->imagePositions;
+                      plane * worker->planeStep;
   const real *start = plane == 0 ? worker->start : NULL;
   int64_t before = 0; /* positions of the classes and slices that are done */
   for (const Class *class = worker->class; class < worker->class + worker->classes; class++)
@@ -180,8 +180,13 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
     worker->packed = block >= planes ? index : -1;
     addPlanes(worker, &panel, &box, nextTask < tasks ? &next : NULL, first, end);
   }
-  storeBox(&plan->boxes, &box, &panel, worker->sums, worker->finish, worker->map,
-           THNN_convolutionMapSample(&worker->g), worker->mapPositions);
+  const int64_t sample = THNN_convolutionMapSample(&worker->g);
+  if (worker->g.mapLast)
+    placeBox(&plan->boxes, &box, &panel, worker->g.outputPlanes, worker->sums, worker->finish,
+             worker->map, sample);
+  else
+    storeBox(&plan->boxes, &box, &panel, worker->sums, worker->finish, worker->map, sample,
+             worker->mapPositions);
 }
 
 /* Copies the images with zeros around them. All threads of the parallel region call this. */

@@ -64,6 +64,7 @@ typedef struct Ahead {
 typedef struct DirectWorker {
   THNNConvolution g; /* of the images with zeros around them, if the plan surrounds them */
   int64_t taps, imagePositions, mapPositions;
+  int64_t planeStep, elementStep; /* from one image plane, and one element of it, to the next */
   DirectPlan plan;
   THNNConvolutionRun *runs[3];
   real *surrounded; /* the images with zeros around them, or NULL */
@@ -94,6 +95,8 @@ static inline DirectWorker workerFor(const THNNConvolution *g)
   return (DirectWorker){.g = *g,
                         .taps = THNN_convolutionTaps(g),
                         .imagePositions = THNN_convolutionImagePositions(g),
+                        .planeStep = g->imageLast ? 1 : THNN_convolutionImagePositions(g),
+                        .elementStep = g->imageLast ? g->inputPlanes : 1,
                         .mapPositions = THNN_convolutionMapPositions(g),
                         .packed = -1};
 }

@@ -142,7 +142,8 @@ static void planAlong(AlgorithmPlan *best, DirectWorker *worker, int along, bool
   plan.threadBytes = thread.used;
   if (plan.keeps)
     plan.keptBytes = (size_t)THNN_(direct_packedElements)(worker) * sizeof(real);
-  plan.finishes = plan.adds = true;
+  plan.finishes = true;
+  plan.adds = !worker->g.mapLast;
   KEEP_OWN(&plan, worker->plan);
   *best = plan;
 }
@@ -164,7 +165,8 @@ static bool planSurrounded(AlgorithmPlan *plan, const DirectWorker *worker)
   enum { MOST_POSITIONS = 32, MOST_ZEROS = 64 };
   const THNNConvolution *g = &worker->g;
   const double positions = (double)g->batch * (double)worker->mapPositions;
-  if (!plan->keeps || g->transposed || positions > MOST_POSITIONS || !hasSmallClasses(worker))
+  if (!plan->keeps || g->transposed || g->imageLast || positions > MOST_POSITIONS ||
+      !hasSmallClasses(worker))
     return false;
   const THNNConvolution wide = surroundedGeometry(g);
   for (int i = 0; i < 3; i++)
@@ -197,7 +199,7 @@ bool THNN_(direct_planConvolution)(AlgorithmPlan *plan)
   const THNNConvolution *g = &worker.g;
   /* Without a stride, pointwise.c and packedProducts.c are better than fetching the image for each
    * panel. */
-  if (!plan->asked && THNN_convolutionIsPointwise(g))
+  if (!plan->asked && !g->imageLast && !g->mapLast && THNN_convolutionIsPointwise(g))
     return false;
   const int along = lineDimension(g);
   plan->cost = INFINITY;
