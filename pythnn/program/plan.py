@@ -22,6 +22,7 @@ from .instance import Instance
 from .joining import join_convolutions
 from .memory import lay_out
 from .padding import join_padding
+from .planes import put_planes_last
 from .results import check_out, taken_over
 from .simplifying import drop_indices
 from .weights import Weights
@@ -79,6 +80,9 @@ class StepPlan(Plan):
             operations = fold_normalizations(operations, results, weights)
             operations = join_padding(operations, results)
             operations = join_convolutions(operations, results)
+            if weights.keeps:  # without which layers do not gain from it
+                given = views_in(self._graph.inputs)
+                operations = put_planes_last(operations, given, results)
         self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)
         self._states = weights.states_of(self._layout.operations)
         self.nbytes = self._layout.nbytes

@@ -59,7 +59,8 @@ class Weights:
     """
 
     def __init__(self, keeps: bool) -> None:
-        self._keeps = keeps
+        self.keeps = keeps
+        """Whether layers keep anything."""
         self._kept: dict[Hashable, _Kept] = {}
         self._states: WeakSet[State] = WeakSet()
         """All that are in use: plans have those of before."""
@@ -81,7 +82,7 @@ class Weights:
     def states_of(self, operations: Iterable[Operation]) -> dict[int, State]:
         """The states for operations that can keep what they make of their weights, by their ids."""
         found = {}
-        for operation in operations if self._keeps else ():
+        for operation in operations if self.keeps else ():
             weight = _weight_of(operation)
             if weight is not None:
                 key = operation.place, operation.function, _identity(weight)
