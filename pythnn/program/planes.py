@@ -29,13 +29,12 @@ _FEW_TILES = 9
 """Tiles of a sample below which products wait for weights, unless these are as near as those of
 _NEAR pairs of planes; measured with 512 planes of 7x7, and 256 of 8x8."""
 _NEAR = 64 * 64
-_SAMPLE_BYTES, _BATCH_BYTES = 1 << 20, 8 << 20
-"""Bytes of a sample's image, and of all samples', beyond which both orders wait for far caches: 64
-planes of 56x56 gain a fifth, 128 of 56x56 a twentieth or nothing, 16 samples of 128 planes of 28x28
-a twentieth, 16 of 64 of 56x56 nothing."""
-_GAIN, _FAR_GAIN = 1 / 5, 1 / 10
-"""The share of its multiplications that take as long as what a layer of 3x3 taps gains, with images
-of up to _SAMPLE_BYTES and with larger ones: less than most layers were measured to gain."""
+_NEAR_BYTES = 1 << 20
+"""Bytes of an image beyond which both orders wait for far caches: one of 64 planes of 56x56 gains a
+fifth, one of 128 of 56x56 a twentieth or nothing, 16 of 128 of 28x28 a twentieth."""
+_GAIN = 1 / 5
+"""The share of its multiplications that take as long as what a layer of 3x3 taps gains: less than
+most were measured to gain."""
 _LOSS = 1 / 5
 """The same for what a layer of one tap loses that changes the order."""
 _MOVED = 60
@@ -107,16 +106,8 @@ def _gains(kernel: Kernel) -> bool:
     pairs = _planes(source) * _planes(made)
     tiles = math.prod(-(-size // _SIDE) for size in made.shape[-2:])
     whole = _planes(source) % _VECTOR == 0 and _planes(made) % _VECTOR == 0
-    largest = max(source.size, made.size) * source.dtype.itemsize
-    sample = largest // (source.shape[0] if len(source.shape) == 4 else 1)
-    is_near = sample <= _SAMPLE_BYTES and largest <= _BATCH_BYTES
+    is_near = max(source.size, made.size) * source.dtype.itemsize <= _NEAR_BYTES
     return whole and is_near and (tiles >= _FEW_TILES or pairs <= _NEAR)
-
-
-def _gain(kernel: Kernel) -> float:
-    """The share of its multiplications that a layer gains."""
-    largest = max(view.size * view.dtype.itemsize for view in _views(kernel))
-    return _GAIN if largest <= _SAMPLE_BYTES else _FAR_GAIN
 
 
 def _follows(operation: Operation) -> bool:
@@ -196,7 +187,7 @@ def _are_settled(kept: list[Operation], group: _Group, buffers: set[Buffer]) -> 
 
 def _saved(group: _Group, last: set[Buffer], of_buffer: dict[Buffer, list[Operation]]) -> float:
     """The multiplications that take as long as what is saved by having the planes last."""
-    saved = sum(_gain(one) * multiply_adds(one) for one in group.layers)
+    saved = sum(_GAIN * multiply_adds(one) for one in group.layers)
     saved -= sum(_MOVED * buffer.size for buffer in group.buffers - last)
     others = {id(one): one for buffer in last for one in of_buffer[buffer]}
     for one in others.values():
