@@ -189,6 +189,22 @@ static void runTask(DirectWorker *worker, int64_t task, int64_t tasks, int threa
              worker->mapPositions);
 }
 
+/* The first task of share number `share` of `shares`. Panels differ by a vector: shares of equally many
+ * tasks would take as long as the one with the widest. */
+static int64_t shareBegin(const DirectWorker *worker, int64_t share, int64_t shares)
+{
+  const int64_t planes = worker->g.outputPlanes, panels = panelCount(planes);
+  const int64_t boxes = THNN_convolutionBoxCount(&worker->plan.boxes);
+  int64_t lanes = roundUp(planes, productsFor(planes)->lanes) * boxes * share / shares;
+  for (int64_t index = 0; index < panels; index++) {
+    const Panel panel = panelAt(planes, index);
+    if (lanes < panel.lanes * boxes)
+      return index * boxes + (lanes + panel.lanes / 2) / panel.lanes;
+    lanes -= panel.lanes * boxes;
+  }
+  return panels * boxes;
+}
+
 /* Copies the images with zeros around them. All threads of the parallel region call this. */
 static void surroundImages(const DirectWorker *worker, const THNNConvolution *geometry,
                            const real *image)
@@ -260,8 +276,11 @@ bool THNN_(direct_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
     if (own.surrounds)
       surroundImages(&worker, given, of->image);
 #pragma omp for schedule(static) nowait
-    for (int64_t task = 0; task < tasks; task++)
-      runTask(&worker, task, tasks, threads);
+    for (int share = 0; share < threads; share++) {
+      const int64_t end = shareBegin(&worker, share + 1, threads);
+      for (int64_t task = shareBegin(&worker, share, threads); task < end; task++)
+        runTask(&worker, task, tasks, threads);
+    }
   }
   return true;
 }
