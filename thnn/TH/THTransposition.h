@@ -18,12 +18,12 @@ static inline void THTransposeFour(const char *x, int64_t xStep, char *y, int64_
   for (int j = 0; j < 4; j++)
     memcpy(&row[j], x + j * xStep, sizeof row[j]);
   for (int j = 0; j < 2; j++) {
-    half[j] = __builtin_shuffle(row[j], row[j + 2], (THFour){0, 4, 1, 5});
-    half[j + 2] = __builtin_shuffle(row[j], row[j + 2], (THFour){2, 6, 3, 7});
+    half[j] = __builtin_shufflevector(row[j], row[j + 2], 0, 4, 1, 5);
+    half[j + 2] = __builtin_shufflevector(row[j], row[j + 2], 2, 6, 3, 7);
   }
   for (int i = 0; i < 2; i++) {
-    row[2 * i] = __builtin_shuffle(half[2 * i], half[2 * i + 1], (THFour){0, 4, 1, 5});
-    row[2 * i + 1] = __builtin_shuffle(half[2 * i], half[2 * i + 1], (THFour){2, 6, 3, 7});
+    row[2 * i] = __builtin_shufflevector(half[2 * i], half[2 * i + 1], 0, 4, 1, 5);
+    row[2 * i + 1] = __builtin_shufflevector(half[2 * i], half[2 * i + 1], 2, 6, 3, 7);
   }
   for (int i = 0; i < 4; i++)
     memcpy(y + i * yStep, &row[i], sizeof row[i]);
@@ -35,8 +35,8 @@ static inline void THTransposeTwo(const char *x, int64_t xStep, char *y, int64_t
   THTwo row[2];
   for (int j = 0; j < 2; j++)
     memcpy(&row[j], x + j * xStep, sizeof row[j]);
-  const THTwo first = __builtin_shuffle(row[0], row[1], (THTwo){0, 2});
-  const THTwo second = __builtin_shuffle(row[0], row[1], (THTwo){1, 3});
+  const THTwo first = __builtin_shufflevector(row[0], row[1], 0, 2);
+  const THTwo second = __builtin_shufflevector(row[0], row[1], 1, 3);
   memcpy(y, &first, sizeof first);
   memcpy(y + yStep, &second, sizeof second);
 }
