@@ -85,7 +85,8 @@ static int64_t findFirstBad(const THNNIndexCheck *check, const Values *values, C
     slices.begin *= together;
     slices.end *= together;
     THNN_clearRoom(&rooms[share].room);
-    first = minimum(first, checkSlices(pooled, values, slices, &rooms[share], (Target){.number = NULL}));
+    first = minimum(first,
+                    checkSlices(pooled, values, slices, &rooms[share], (Target){.number = NULL}));
   }
   return first;
 }
