@@ -48,12 +48,15 @@ static real *mapOf(const THNNConvolution *g, const Computation *of, THNNState *s
   return map;
 }
 
-/* The largest error in units of EPSILON times `size`. */
+/* The largest error in units of EPSILON times `size`; NaN if one is NaN. */
 static double errorOf(const real *found, const double *wanted, const double *size, int64_t n)
 {
   double largest = 0;
-  for (int64_t i = 0; i < n; i++)
-    largest = fmax(largest, fabs(found[i] - wanted[i]) / (EPSILON * size[i] + DBL_MIN));
+  for (int64_t i = 0; i < n; i++) {
+    const double error = fabs(found[i] - wanted[i]) / (EPSILON * size[i] + DBL_MIN);
+    if (!(error <= largest))
+      largest = error;
+  }
   return largest;
 }
 
