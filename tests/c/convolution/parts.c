@@ -59,8 +59,7 @@ real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
   return result;
 }
 
-/* The largest error, in units of EPSILON times the sum of the terms' sizes; NaN if one is NaN. */
-static double largestError(const real *result, const double *wanted, const double *size, int64_t n)
+double largestError(const real *result, const double *wanted, const double *size, int64_t n)
 {
   double largest = 0;
   for (int64_t i = 0; i < n; i++) {

@@ -6,6 +6,9 @@
 
 #include "definition.h"
 
+/* The largest error, in units of EPSILON times the sum of the terms' sizes; NaN if one is NaN. */
+double largestError(const real *result, const double *wanted, const double *size, int64_t n);
+
 /* Runs one part with guarded scratch full of NaN. Returns the result. */
 real *compute(const THNNConvolution *g, const Computation *of, THNNState *state,
               THNNConvolutionPlan *plan);

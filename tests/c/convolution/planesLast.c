@@ -48,18 +48,6 @@ static real *mapOf(const THNNConvolution *g, const Computation *of, THNNState *s
   return map;
 }
 
-/* The largest error in units of EPSILON times `size`; NaN if one is NaN. */
-static double errorOf(const real *found, const double *wanted, const double *size, int64_t n)
-{
-  double largest = 0;
-  for (int64_t i = 0; i < n; i++) {
-    const double error = fabs(found[i] - wanted[i]) / (EPSILON * size[i] + DBL_MIN);
-    if (!(error <= largest))
-      largest = error;
-  }
-  return largest;
-}
-
 /* Compares a layer with its definition, for any number of threads. Returns the name of the row that
  * computed it. */
 static const char *testLayer(const THNNConvolution *g, bool keeps, THNNState *state)
@@ -91,7 +79,7 @@ static const char *testLayer(const THNNConvolution *g, bool keeps, THNNState *st
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
   real *first = mapOf(g, &of, state, &plan);
-  const bool right = errorOf(first, wanted, size, results) < MOST_ERROR;
+  const bool right = largestError(first, wanted, size, results) < MOST_ERROR;
   CHECK(right);
   if (!right)
     printGeometry(g, "wrong with the planes last");
