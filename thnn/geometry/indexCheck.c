@@ -144,8 +144,8 @@ const uint16_t *THNN_keptElements(const THNNIndexCheck *check, int64_t group)
   return check->elements ? placeOfGroup(check, group) : NULL;
 }
 
-/* As many groups of each thread as are kept. Numbers of elements have 16 bits, and are kept in what the call's other
- * scratch leaves of the workspace. */
+/* As many groups of each thread as are kept. Numbers of elements have 16 bits, and are kept in what
+ * the call's other scratch leaves of the workspace. */
 static int64_t groupsToKeep(const THNNIndexCheck *check, const THNNPlaneGroups *groups)
 {
   const THNNPooledIndices *pooled = check->pooled;

@@ -100,52 +100,52 @@ enum { TAP = 0xff };
 
 /* Vectors of 32-bit numbers. */
 #if defined(__AVX2__)
-enum { WORDS = 8 };
-#  define EVEN_WORDS 0, 2, 4, 6, 8, 10, 12, 14
-#  define ODD_WORDS 1, 3, 5, 7, 9, 11, 13, 15
+enum { NUMBERS = 8 };
+#  define EVEN_NUMBERS 0, 2, 4, 6, 8, 10, 12, 14
+#  define ODD_NUMBERS 1, 3, 5, 7, 9, 11, 13, 15
 #else
-enum { WORDS = 4 };
-#  define EVEN_WORDS 0, 2, 4, 6
-#  define ODD_WORDS 1, 3, 5, 7
+enum { NUMBERS = 4 };
+#  define EVEN_NUMBERS 0, 2, 4, 6
+#  define ODD_NUMBERS 1, 3, 5, 7
 #endif
-typedef uint32_t Words
-    __attribute__((vector_size(WORDS * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
+typedef uint32_t Numbers
+    __attribute__((vector_size(NUMBERS * sizeof(uint32_t)), aligned(sizeof(uint32_t)), may_alias));
 
-INLINE Words loadWords(const void *x)
+INLINE Numbers loadNumbers(const void *x)
 {
-  return *(const Words *)x;
+  return *(const Numbers *)x;
 }
 
-INLINE void storeWords(uint32_t *to, Words x)
+INLINE void storeNumbers(uint32_t *to, Numbers x)
 {
-  *(Words *)to = x;
+  *(Numbers *)to = x;
 }
 
-/* The lower halves of WORDS indices; `either` |= both halves of each, in any order. */
-INLINE Words loadLowerHalves(const int64_t *index, Words *either)
+/* The lower halves of NUMBERS indices; `either` |= both halves of each, in any order. */
+INLINE Numbers loadLowerHalves(const int64_t *index, Numbers *either)
 {
-  const Words a = loadWords(index), b = loadWords(index + WORDS / 2);
+  const Numbers a = loadNumbers(index), b = loadNumbers(index + NUMBERS / 2);
   *either |= a | b;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  return __builtin_shufflevector(a, b, ODD_WORDS);
+  return __builtin_shufflevector(a, b, ODD_NUMBERS);
 #else
-  return __builtin_shufflevector(a, b, EVEN_WORDS);
+  return __builtin_shufflevector(a, b, EVEN_NUMBERS);
 #endif
 }
 
 /* The bits of all lower, or of all upper halves. */
-INLINE uint32_t bitsOfHalves(Words either, bool upper)
+INLINE uint32_t bitsOfHalves(Numbers either, bool upper)
 {
   uint32_t bits = 0;
-  for (int l = upper != LOWER_HALF; l < WORDS; l += 2)
+  for (int l = upper != LOWER_HALF; l < NUMBERS; l += 2)
     bits |= either[l];
   return bits;
 }
 
-INLINE uint32_t bitsOf(Words x)
+INLINE uint32_t bitsOf(Numbers x)
 {
   uint32_t bits = 0;
-  for (int l = 0; l < WORDS; l++)
+  for (int l = 0; l < NUMBERS; l++)
     bits |= x[l];
   return bits;
 }
@@ -174,19 +174,19 @@ INLINE void fetchRow(const int64_t *index, int64_t n)
   THNN_fetchToSecondLevel(index, n * (int64_t)sizeof *index, THNN_tuning.prefetchBytes);
 }
 
-/* A row is processed in blocks of WORDS windows; the last block overlaps the one before, which does
+/* A row is processed in blocks of NUMBERS windows; the last block overlaps the one before, which does
  * no harm. Of a shorter row, what there is is copied to a block. */
 typedef struct ShortRow {
-  int64_t index[2][WORDS];
-  int32_t start[WORDS];
-  uint32_t limit[2][WORDS], element[WORDS];
+  int64_t index[2][NUMBERS];
+  int32_t start[NUMBERS];
+  uint32_t limit[2][NUMBERS], element[NUMBERS];
 } ShortRow;
 
 /* The windows and indices of a short row, with copies of its last one behind them. */
 INLINE RowOfWindows copyShortRow(const RowOfWindows *w, int64_t n, const int64_t *index,
                                  const int64_t *second, ShortRow *copy)
 {
-  for (int64_t i = 0; i < WORDS; i++) {
+  for (int64_t i = 0; i < NUMBERS; i++) {
     const int64_t from = i < n ? i : n - 1;
     copy->index[0][i] = index[from];
     copy->index[1][i] = second ? second[from] : 0;
@@ -205,17 +205,17 @@ INLINE RowOfWindows copyShortRow(const RowOfWindows *w, int64_t n, const int64_t
  * sums may wrap around 32 bits. Returns the highest bit of a byte where a tap is outside its
  * window's limits. Compares three bytes at once: the highest bit of each is set before a
  * subtraction, and stays set if the difference is not negative. */
-INLINE Words decodeTapsAt(const RowOfWindows *w, const uint32_t *step, int64_t i,
-                          const int64_t *index, uint32_t *element)
+INLINE Numbers decodeTapsAt(const RowOfWindows *w, const uint32_t *step, int64_t i,
+                            const int64_t *index, uint32_t *element)
 {
   const uint32_t taps = 0xffffff, tops = 0x808080;
-  Words unused = {0};
-  const Words packed = loadLowerHalves(index + i, &unused) & taps;
-  const Words least = loadWords(w->limit[0] + i) | w->rowLimit[0];
-  const Words most = loadWords(w->limit[1] + i) | w->rowLimit[1] | tops;
-  const Words start = loadWords(w->start + i) + w->rowStart;
-  storeWords(element + i, start + (packed & TAP) * step[0] + (packed >> 8 & TAP) * step[1] +
-                              (packed >> 16) * step[2]);
+  Numbers unused = {0};
+  const Numbers packed = loadLowerHalves(index + i, &unused) & taps;
+  const Numbers least = loadNumbers(w->limit[0] + i) | w->rowLimit[0];
+  const Numbers most = loadNumbers(w->limit[1] + i) | w->rowLimit[1] | tops;
+  const Numbers start = loadNumbers(w->start + i) + w->rowStart;
+  storeNumbers(element + i, start + (packed & TAP) * step[0] + (packed >> 8 & TAP) * step[1] +
+                                (packed >> 16) * step[2]);
   return packed | ~((packed | tops) - least) | ~(most - packed);
 }
 
@@ -225,10 +225,10 @@ static bool decodeTaps(const THNNIndexWindows *w, const int64_t *index, const in
   (void)second;
   const uint32_t step[3] = {w->step[0], w->step[1], w->step[2]}, tops = 0x808080;
   const int64_t n = w->columns;
-  Words outside = {0};
+  Numbers outside = {0};
   for (int64_t r = 0; r < w->rows; r++, index += n, element += n) {
     const RowOfWindows row = windowsOfRow(w, r);
-    if (n < WORDS) {
+    if (n < NUMBERS) {
       ShortRow copy;
       const RowOfWindows copied = copyShortRow(&row, n, index, NULL, &copy);
       outside |= decodeTapsAt(&copied, step, 0, copy.index[0], copy.element);
@@ -237,10 +237,10 @@ static bool decodeTaps(const THNNIndexWindows *w, const int64_t *index, const in
     }
     if (w->rows > 1)
       fetchRow(index, n);
-    for (int64_t i = 0; i + WORDS <= n; i += WORDS)
+    for (int64_t i = 0; i + NUMBERS <= n; i += NUMBERS)
       outside |= decodeTapsAt(&row, step, i, index, element);
-    if (n % WORDS > 0)
-      outside |= decodeTapsAt(&row, step, n - WORDS, index, element);
+    if (n % NUMBERS > 0)
+      outside |= decodeTapsAt(&row, step, n - NUMBERS, index, element);
   }
   return (bitsOf(outside) & tops) == 0;
 }
@@ -248,19 +248,19 @@ static bool decodeTaps(const THNNIndexWindows *w, const int64_t *index, const in
 /* What is found of places: they are all inside their windows' limits if their upper halves are 0,
  * and no difference is negative that is computed of lower halves. */
 typedef struct PlaceBits {
-  Words either, differences;
+  Numbers either, differences;
 } PlaceBits;
 
 /* The same for places. */
 INLINE void decodePlacesAt(const RowOfWindows *w, uint32_t width, int64_t i, const int64_t *row,
                            const int64_t *column, PlaceBits *found, uint32_t *element)
 {
-  const Words y = loadLowerHalves(row + i, &found->either) - 1; /* places count from 1 */
-  const Words x = loadLowerHalves(column + i, &found->either) - 1;
-  const Words down = (loadWords(w->limit[0] + i) | w->rowLimit[0]) - 1;
-  const Words right = (loadWords(w->limit[1] + i) | w->rowLimit[1]) - 1;
+  const Numbers y = loadLowerHalves(row + i, &found->either) - 1; /* places count from 1 */
+  const Numbers x = loadLowerHalves(column + i, &found->either) - 1;
+  const Numbers down = (loadNumbers(w->limit[0] + i) | w->rowLimit[0]) - 1;
+  const Numbers right = (loadNumbers(w->limit[1] + i) | w->rowLimit[1]) - 1;
   found->differences |= y | x | (down - y) | (right - x);
-  storeWords(element + i, loadWords(w->start + i) + w->rowStart + y * width + x);
+  storeNumbers(element + i, loadNumbers(w->start + i) + w->rowStart + y * width + x);
 }
 
 static bool decodePlaces(const THNNIndexWindows *w, const int64_t *row, const int64_t *column,
@@ -271,7 +271,7 @@ static bool decodePlaces(const THNNIndexWindows *w, const int64_t *row, const in
   PlaceBits found = {{0}, {0}};
   for (int64_t r = 0; r < w->rows; r++, row += n, column += n, element += n) {
     const RowOfWindows windows = windowsOfRow(w, r);
-    if (n < WORDS) {
+    if (n < NUMBERS) {
       ShortRow copy;
       const RowOfWindows copied = copyShortRow(&windows, n, row, column, &copy);
       decodePlacesAt(&copied, width, 0, copy.index[0], copy.index[1], &found, copy.element);
@@ -282,10 +282,10 @@ static bool decodePlaces(const THNNIndexWindows *w, const int64_t *row, const in
       fetchRow(row, n);
       fetchRow(column, n);
     }
-    for (int64_t i = 0; i + WORDS <= n; i += WORDS)
+    for (int64_t i = 0; i + NUMBERS <= n; i += NUMBERS)
       decodePlacesAt(&windows, width, i, row, column, &found, element);
-    if (n % WORDS > 0)
-      decodePlacesAt(&windows, width, n - WORDS, row, column, &found, element);
+    if (n % NUMBERS > 0)
+      decodePlacesAt(&windows, width, n - NUMBERS, row, column, &found, element);
   }
   return bitsOfHalves(found.either, true) == 0 && bitsOf(found.differences) >> 31 == 0;
 }
