@@ -157,7 +157,7 @@ void THNN_planFree(void *kept)
     releaseOnHost(NULL, kept);
 }
 
-static bool hasWantedSize(const THNNBuffer *buffer)
+bool THNN_hasWantedSize(const THNNBuffer *buffer)
 {
   return buffer->view.nDimension == buffer->nDimension &&
          sameNumbers(buffer->nDimension, buffer->view.size, buffer->wanted);
@@ -166,7 +166,7 @@ static bool hasWantedSize(const THNNBuffer *buffer)
 /* Rejects an output that has to be resized but cannot be. */
 static void checkResizable(const THNNPlan *plan, const THNNBuffer *buffer)
 {
-  if (hasWantedSize(buffer))
+  if (THNN_hasWantedSize(buffer))
     return;
   const THNNText wanted = THNN_shapeText(THNN_makeShape("", 0, buffer->nDimension, buffer->wanted));
   const bool fits = THNN_product(buffer->nDimension, buffer->wanted) <= buffer->view.available;
@@ -221,7 +221,7 @@ static void reserveOutputs(THNNPlan *plan)
   for (int i = 0; i < plan->count; i++) {
     THNNBuffer *buffer = &plan->buffers[i];
     const THNNTensorOperations *of = operationsOf(plan, buffer);
-    buffer->resized = buffer->role == THNN_ROLE_OUT && !hasWantedSize(buffer);
+    buffer->resized = buffer->role == THNN_ROLE_OUT && !THNN_hasWantedSize(buffer);
     if (buffer->resized)
       of->reserve(plan->context, buffer->tensor, buffer->nDimension, buffer->wanted);
     else if (becomesView(buffer))
@@ -317,6 +317,13 @@ static void moveToLast(THNNBuffer *buffer, int dimension)
   }
   view->size = buffer->turned[0];
   view->stride = buffer->turned[1];
+}
+
+bool THNN_hasPlanesLast(const THNNBuffer *buffer)
+{
+  THNNBuffer moved = *buffer;
+  moveToLast(&moved, buffer->view.nDimension - 3);
+  return !THNN_isDense(&buffer->view) && THNN_isDense(&moved.view);
 }
 
 /* Decides which tensors are worked on in place, and returns the bytes that the others need. */

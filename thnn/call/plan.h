@@ -189,6 +189,13 @@ static inline void THNN_planTransposed(THNNBuffer *buffer)
   buffer->transposed = true;
 }
 
+/* Whether an output has the sizes already that it is to have. */
+bool THNN_hasWantedSize(const THNNBuffer *buffer);
+
+/* Whether a tensor, planes x height x width or a batch of such, is not contiguous, but would be if the
+ * planes were its last dimension. */
+bool THNN_hasPlanesLast(const THNNBuffer *buffer);
+
 /* Declares that `data` of this tensor, planes x height x width or a batch of such, has the planes
  * last: that is the memory itself where its positions follow one another and have dense planes. */
 static inline void THNN_planPlanesLast(THNNBuffer *buffer)

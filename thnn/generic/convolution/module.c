@@ -5,7 +5,6 @@
 #include "call/state.h"
 #include "generic/convolution/kept.h"
 #include "geometry/convolutionCheck.h"
-#include "work/sizes.h"
 
 /* The pass that computes the image from the map if `image` is true, else the map from the image. */
 static THNNConvolutionPart passTo(bool image)
@@ -55,36 +54,17 @@ static Finish finishOf(const THNNConvolutionCall *call, const THNNState *state, 
   return finish;
 }
 
-/* Whether a tensor, planes x height x width or a batch of such, has its planes last: positions that
- * follow each other, with dense planes. */
-static bool hasPlanesLast(THTensor *tensor)
-{
-  const int planes = tensor->nDimension - 3;
-  int64_t step = tensor->size[planes];
-  bool last = tensor->stride[planes] == 1 && !THTensor_(isContiguous)(tensor);
-  for (int i = planes + 2; i > planes; step *= tensor->size[i--])
-    last = last && tensor->stride[i] == step;
-  return last && (planes == 0 || tensor->stride[0] == step);
-}
-
-/* Whether all of a tensor's sizes are these. */
-static bool hasSizes(THTensor *tensor, int nDimension, const int64_t *size)
-{
-  return tensor->nDimension == nDimension && sameNumbers(nDimension, tensor->size, size);
-}
-
 /* Notes in the geometry which tensors have their planes last, and that they are computed with as they
  * are. It does so only for programs, which choose that order where it takes less time: other calls
  * give the bits that contiguous tensors give. */
-static void notePlanesLast(const THNNConvolutionCall *call, const THNNState *state, THTensor *input,
-                           THTensor *output, int nDimension, const int64_t *size,
-                           THNNConvolution *geometry)
+static void notePlanesLast(const THNNConvolutionCall *call, const THNNState *state,
+                           const THNNBuffer *in, const THNNBuffer *out, THNNConvolution *geometry)
 {
   if (!THNN_State_keepsWeights(state) || THNN_State_reproducible(state) || call->nDimension != 2 ||
-      call->transposed || !hasSizes(output, nDimension, size))
+      call->transposed || !THNN_hasWantedSize(out))
     return;
-  geometry->imageLast = hasPlanesLast(input);
-  geometry->mapLast = hasPlanesLast(output);
+  geometry->imageLast = THNN_hasPlanesLast(in);
+  geometry->mapLast = THNN_hasPlanesLast(out);
 }
 
 void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input, THTensor *output,
@@ -99,22 +79,22 @@ void THNN_(module_updateOutput)(const THNNConvolutionCall *call, THTensor *input
   checkActivation(call);
   if (addend)
     THNN_checkSizes(call->function, THNN_SHAPE(addend, 6), nDimension, size, "shape of output");
+
+  THNNPlan plan;
+  THNN_planStart(&plan, call->function, call->state);
+  THNNBuffer *in = THNN_planIn(&plan, input, 2);
+  THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   const THNNState state = THNN_stateFor(call->state, THNN_OUTPUT);
   THNNConvolutionPlan room;
   LeavingConvolution leaving;
   const THNNConvolutionPart part = passTo(call->transposed);
-  notePlanesLast(call, &state, input, output, nDimension, size, &geometry);
+  notePlanesLast(call, &state, in, out, &geometry);
   const THNNConvolutionPlan *convolution =
       THNN_(kept_prepare)(&room, &leaving, &state, &geometry, part, weight);
   if (!THNN_(engine_applies)(convolution)) {
     geometry.imageLast = geometry.mapLast = false;
     convolution = THNN_(kept_prepare)(&room, &leaving, &state, &geometry, part, weight);
   }
-
-  THNNPlan plan;
-  THNN_planStart(&plan, call->function, call->state);
-  THNNBuffer *in = THNN_planIn(&plan, input, 2);
-  THNNBuffer *out = THNN_planOut(&plan, output, 3, nDimension, size);
   THNNBuffer *kernel = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = bias ? THNN_planIn(&plan, bias, 5) : NULL;
   THNNBuffer *more = addend ? THNN_planIn(&plan, addend, 6) : NULL;

@@ -357,11 +357,6 @@ static void movePlanes(const THNNIndexCheck *check, const int64_t *indices, cons
   }
 }
 
-static bool hasSizes(const THTensor *tensor, int nDimension, const int64_t *size)
-{
-  return tensor->nDimension == nDimension && sameNumbers(nDimension, tensor->size, size);
-}
-
 static THNNIndexCheck planCheck(THNNPlan *plan, const THNNPooledIndices *pooled,
                                 THIndexTensor *indices, int position, const Sharing *sharing,
                                 bool adds, bool keep)
@@ -371,14 +366,14 @@ static THNNIndexCheck planCheck(THNNPlan *plan, const THNNPooledIndices *pooled,
 }
 
 /* Moves values to the elements that indices name: by `all` if each names one, else by `some`. The
- * plan has these values and the result, which may have to be resized unless `sized`. */
+ * plan has these values and the result. */
 static void moveToElements(const THNNPooledIndices *pooled, THNNPlan *plan, Move all, Move some,
                            THIndexTensor *indices, int position, const THNNBuffer *from,
-                           const THNNBuffer *to, bool sized)
+                           const THNNBuffer *to)
 {
   const Sharing sharing = planSharing(plan, pooled, true);
-  THNNIndexCheck check =
-      planCheck(plan, pooled, indices, position, &sharing, all.far == addToAll, sized);
+  THNNIndexCheck check = planCheck(plan, pooled, indices, position, &sharing, all.far == addToAll,
+                                   THNN_hasWantedSize(to));
   const THNNBuffer *index = THNN_planIn(plan, indices, position);
   THNN_acquireChecked(plan, &check);
   const Moved moved = {check.mayMiss ? some : all, true, from->data, to->data};
@@ -394,8 +389,7 @@ void THNN_(indices_updateGradInput)(const THNNPooledIndices *pooled, THTensor *i
   THNN_planStart(&plan, pooled->function, pooled->state);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  moveToElements(pooled, &plan, addAll, addSome, indices, indicesPosition, from, to,
-                 hasSizes(gradInput, input->nDimension, input->size));
+  moveToElements(pooled, &plan, addAll, addSome, indices, indicesPosition, from, to);
 }
 
 void THNN_(indices_unpoolOutput)(const THNNPooledIndices *pooled, THTensor *input, THTensor *output,
@@ -405,7 +399,7 @@ void THNN_(indices_unpoolOutput)(const THNNPooledIndices *pooled, THTensor *inpu
   THNN_planStart(&plan, pooled->function, pooled->state);
   const THNNBuffer *from = THNN_planIn(&plan, input, 2);
   const THNNBuffer *to = THNN_planOut(&plan, output, 3, nDimension, size);
-  moveToElements(pooled, &plan, set, set, indices, 4, from, to, hasSizes(output, nDimension, size));
+  moveToElements(pooled, &plan, set, set, indices, 4, from, to);
 }
 
 void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *input,
@@ -416,9 +410,9 @@ void THNN_(indices_unpoolGradInput)(const THNNPooledIndices *pooled, THTensor *i
   THNN_planStart(&plan, pooled->function, pooled->state);
   const THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
-  const bool sized = hasSizes(gradInput, input->nDimension, input->size);
   const Sharing sharing = planSharing(&plan, pooled, false);
-  THNNIndexCheck check = planCheck(&plan, pooled, indices, 5, &sharing, false, sized);
+  THNNIndexCheck check =
+      planCheck(&plan, pooled, indices, 5, &sharing, false, THNN_hasWantedSize(to));
   const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
   THNN_acquireChecked(&plan, &check);
   const Moved moved = {get, false, to->data, from->data};
