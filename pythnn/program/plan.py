@@ -81,8 +81,7 @@ class StepPlan(Plan):
             operations = join_padding(operations, results)
             operations = join_convolutions(operations, results)
             if weights.keeps:  # without which layers do not gain from it
-                given = views_in(self._graph.inputs)
-                operations = put_planes_last(operations, given, results)
+                operations = put_planes_last(operations, results)
         self._layout = lay_out(operations, self._graph.inputs, self._graph.outputs)
         self._states = weights.states_of(self._layout.operations)
         self.nbytes = self._layout.nbytes

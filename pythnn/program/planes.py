@@ -50,13 +50,11 @@ class _Group:
     buffers: set[Buffer] = field(default_factory=set)
 
 
-def put_planes_last(
-    operations: Sequence[Operation], fixed: Iterable[View], results: Iterable[View]
-) -> list[Operation]:
+def put_planes_last(operations: Sequence[Operation], results: Iterable[View]) -> list[Operation]:
     """The operations, with the planes last in images where that takes less time.
 
-    Inputs, which are `fixed`, and results keep their order. Layers that gain read copies of images
-    that others make, and others copies of those that these layers make.
+    Inputs, which no operation makes, and results keep their order. Layers that gain read copies of
+    images that others make, and others copies of those that these layers make.
     """
     kept = list(operations)
     of_buffer, away = users(kept), _buffers(results)
@@ -65,7 +63,7 @@ def put_planes_last(
     for group in _groups(gaining):
         of_buffer = users(kept)
         made = _buffers(one.writes[0] for one in group.layers)
-        last = made | _made_by_layers(group.buffers - made - away - _buffers(fixed), of_buffer)
+        last = made | _made_by_layers(group.buffers - made - away, of_buffer)
         settled = _are_settled(kept, group, group.buffers - last)
         if settled and _saved(group, last, of_buffer) > 0:
             _reorder(kept, group, last)

@@ -53,6 +53,10 @@ def images(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(7).standard_normal(shape).astype(dtype)
 
 
+def chain(count: int = 3) -> list[nn.Module]:
+    return [conv(32, 32) for _ in range(count)]
+
+
 def orders(model: nn.Module, x: np.ndarray, keep_weights: bool = True) -> list[bool]:
     """Which convolutions of a program write the planes last."""
     program = pythnn.compile(model, x, keep_weights=keep_weights)
@@ -93,10 +97,11 @@ def test_bits_do_not_depend_on_threads() -> None:
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_what_is_not_finite(value: float) -> None:
     """Other results stay what they are: nothing is lost that F(4x4, 3x3) cannot compute."""
-    model = prepared(nn.Sequential(conv(16, 16), conv(16, 16), nn.SpatialMaxPooling(2, 2)))
-    x = images(1, 16, 16, 16)
+    model = prepared(nn.Sequential(*chain(), nn.SpatialMaxPooling(2, 2)))
+    x = images(1, 32, 24, 24)
+    assert all(orders(model, x))
+    program = pythnn.compile(model, x)
     x[0, 3, 2, 5] = value
-    program = pythnn.compile(model, images(1, 16, 16, 16))
     found, wanted = program(x), forward(model, x)
     np.testing.assert_array_equal(np.isfinite(found), np.isfinite(wanted))
     here = np.isfinite(wanted)
@@ -106,7 +111,7 @@ def test_what_is_not_finite(value: float) -> None:
 
 
 def test_images_that_are_given_or_given_away_keep_their_order() -> None:
-    layers = [conv(32, 32) for _ in range(5)]
+    layers = chain(5)
     x = images(1, 32, 16, 16)
     assert orders(prepared(nn.Sequential(*layers)), x) == [True] * 4 + [False]
     given_away = nn.ConcatTable(nn.Identity(), conv(32, 32))
@@ -124,6 +129,31 @@ def test_layers_that_do_not_gain_keep_their_order() -> None:
         nn.Sequential(nn.SpatialMaxPooling(2, 2), conv(16, 16), nn.SpatialMaxPooling(2, 2))
     )
     assert not any(orders(alone, images(1, 16, 64, 64)))
+
+
+def test_an_image_that_is_changed_between_two_layers_that_read_it() -> None:
+    """The second one must not read a copy from before the change."""
+    first, second = nn.Sequential(*chain()), nn.Sequential(nn.ReLU(True), *chain())
+    pooled = nn.SpatialMaxPooling(2, 2)
+    model = prepared(nn.Sequential(pooled, nn.ConcatTable(first, second), nn.CAddTable()))
+    x = images(1, 32, 32, 32)
+    check_same(pythnn.compile(model, x)(x), forward(model, x), True)
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        nn.Sequential(nn.View(32 * 16 * 16), nn.Linear(32 * 16 * 16, 3)),
+        nn.Sequential(nn.Narrow(2, 5, 16), conv(16, 16), nn.Tanh()),
+        nn.Sequential(nn.Transpose((2, 3)), nn.SpatialMaxPooling(2, 2)),
+    ],
+)
+def test_images_that_others_see_in_part_or_in_other_shapes(reader: nn.Module) -> None:
+    model = prepared(nn.Sequential(*chain(), reader))
+    x = images(2, 32, 16, 16)
+    program = pythnn.compile(model, x)
+    check_same(program(x), forward(model, x), True)
+    check_same(program(2 * x), forward(model, 2 * x), True)
 
 
 def test_weights_that_are_not_kept() -> None:
