@@ -17,6 +17,7 @@
   extern const SimdShifts SIMD_TABLE(Shifts, LEVEL);                                               \
   extern const SimdPlanes SIMD_TABLE(Planes, LEVEL);                                               \
   extern const SimdIndices SIMD_TABLE(Indices, LEVEL);                                             \
+  extern const SimdPadding SIMD_TABLE(Padding, LEVEL);                                             \
   extern const SimdPooling SIMD_TABLE(Pooling, LEVEL);                                             \
   extern const SimdSampling SIMD_TABLE(Sampling, LEVEL);                                           \
   extern const SimdElementary SIMD_TABLE(Elementary, LEVEL);                                       \
@@ -40,7 +41,7 @@
     .panels = SIMD_TABLE(Panels, LEVEL), .recurrent = SIMD_TABLE(Recurrent, LEVEL),                \
     .sampling = SIMD_TABLE(Sampling, LEVEL), .winograd = SIMD_TABLE(Winograd, LEVEL),              \
     .mixture = SIMD_TABLE(Mixture, LEVEL), .random = SIMD_TABLE(Random, LEVEL),                    \
-    .winogradPlanes = SIMD_TABLE(WinogradPlanes, LEVEL),                                           \
+    .winogradPlanes = SIMD_TABLE(WinogradPlanes, LEVEL), .padding = SIMD_TABLE(Padding, LEVEL),    \
   }
 
 DECLARE_LOOPS(baseline);

@@ -23,6 +23,7 @@
 #include "simd/loops/elementary.h"
 #include "simd/loops/indices.h"
 #include "simd/loops/mixture.h"
+#include "simd/loops/padding.h"
 #include "simd/loops/pointwise.h"
 #include "simd/loops/pooling.h"
 #include "simd/loops/random.h"
@@ -43,6 +44,7 @@ typedef struct Simd {
   SimdWinogradPlanes winogradPlanes;
   SimdShifts shifts;
   SimdPlanes planes;
+  SimdPadding padding;
   SimdPooling pooling;
   SimdIndices indices;
   SimdSampling sampling;

@@ -14,6 +14,13 @@ from support.pooling import REALS, SEEDS, call, integers, largest
 
 from pythnn import Tensor, THNNArgumentError, thnn
 
+MARGIN = 32
+
+
+def surrounded(shape: tuple[int, ...], real: Any, value: float) -> np.ndarray:
+    """An array in memory that has MARGIN such values on either side."""
+    return np.full(prod(shape) + 2 * MARGIN, value, real)[MARGIN:-MARGIN].reshape(shape)
+
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
@@ -46,6 +53,45 @@ def test_padding(module: str, seed: int) -> None:
     np.add.at(magnitudes, everything, np.abs(gradient))
     (back,) = call(f"{module}Padding_updateGradInput", x, gradient, np.float64, *pads, outputs=(2,))
     assert_sums(back, expected, prod(map(len, maps)), magnitudes)
+
+
+MODES = ["constant", "reflect", "edge", "wrap"]
+
+
+@pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("mode", MODES)
+def test_padded_rows_of_any_length(mode: str, real: Any) -> None:
+    """Ends of rows that a vector makes, or not: shorter and longer than it, and cropped. What
+    surrounds the results in memory stays as it is."""
+    rng = np.random.default_rng(0)
+    for width in [*range(1, 40), 63, 64, 65, 100, 4097]:
+        for before, after in [(1, 1), (3, 2), (0, 5), (9, 4), (20, 17), (-1, 2), (2, -1)]:
+            kept = width + min(before, 0) + min(after, 0)
+            most = {"reflect": min(kept, width) - 1, "wrap": kept}.get(mode, 20)
+            if kept < 1 or (mode == "reflect" and kept < width) or max(before, after) > most:
+                continue
+            cropped = np.arange(2 * 3 * 2 * width).reshape(2, 3, 2, width)
+            cropped = cropped[..., max(-before, 0) : width - max(-after, 0)]
+            around = [(0, 0), (0, 0), (1, 1)]
+            ends = (max(before, 0), max(after, 0))
+            constant = {"constant_values": -1} if mode == "constant" else {}
+            shown: Any = np.pad(cropped, [*around, ends], mode=mode, **constant)  # type: ignore[call-overload]
+            pads = (before, after, *around[2], 0, 0)
+            x = surrounded((2, 3, 2, width), real, np.nan)
+            x[...] = rng.standard_normal(x.shape)
+            y = surrounded(shown.shape, real, 7)
+            thnn.Padding_updateOutput(None, x, y, *pads, MODES.index(mode), 0.5)
+            wanted = np.where(shown < 0, real(0.5), x.reshape(-1)[shown])
+            assert y.tobytes() == wanted.astype(real).tobytes(), (width, before, after)
+            assert (np.delete(y.base, slice(MARGIN, -MARGIN)) == 7).all(), (width, before, after)
+            gradient = surrounded(y.shape, real, np.nan)
+            gradient[...] = rng.integers(-9, 9, y.shape)
+            back = surrounded(x.shape, real, 7)
+            thnn.Padding_updateGradInput(None, gradient, back, *pads, MODES.index(mode))
+            total = np.zeros(x.size)
+            np.add.at(total, shown[shown >= 0], gradient[shown >= 0])
+            np.testing.assert_array_equal(back.reshape(-1), total)
+            assert (np.delete(back.base, slice(MARGIN, -MARGIN)) == 7).all()
 
 
 def adjoint(

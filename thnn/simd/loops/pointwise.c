@@ -27,30 +27,6 @@ static void copy(int64_t n, const real *x, real *y)
     memcpy(y, x, (size_t)n * sizeof(real));
 }
 
-static void padRows(const RowPadding *rows, const real *x, real *y)
-{
-  const int64_t n = rows->n, width = rows->before + n + rows->after, between = width - n;
-  const int64_t vectors = (n + LANES - 1) / LANES * LANES;
-  const Vector values = broadcast(rows->value);
-  fill(rows->before, rows->value, y);
-  y += rows->before;
-  int64_t r = 0;
-  /* Whole vectors, where what they read and write too much is in rows that are still to come. */
-  const int64_t last = rows->count - 1;
-  if (n <= SHORT_ROW && between <= LANES)
-    for (; r < last && (last - r) * rows->step + n >= vectors &&
-           (last - r) * width >= vectors + LANES;
-         r++, x += rows->step, y += width) {
-      for (int64_t i = 0; i < n; i += LANES)
-        store(y + i, load(x + i));
-      store(y + n, values);
-    }
-  for (; r <= last; r++, x += rows->step, y += width) {
-    copy(n, x, y);
-    fill(r < last ? between : rows->after, rows->value, y + n);
-  }
-}
-
 static void copyFromSteps(int64_t n, const real *x, int64_t step, real *y)
 {
   if (step == 1)
@@ -258,7 +234,6 @@ static void finish(int64_t n, const real *addend, bool rectifies, real *y)
 const SimdPointwise SIMD_TABLE(Pointwise, THNN_SIMD_LEVEL) = {
     .fill = fill,
     .copy = copy,
-    .padRows = padRows,
     .copyFromSteps = copyFromSteps,
     .addToSteps = addToSteps,
     .axpy = axpy,

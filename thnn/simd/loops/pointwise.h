@@ -18,19 +18,11 @@ typedef void (*Make)(const void *context, int64_t at, int64_t n, real *y);
 /* y = x, with ordinary or with streaming stores. */
 typedef void (*Put)(int64_t n, const real *x, real *y);
 
-/* `count` rows of n elements that begin `step` elements apart, and what each gets around it. */
-typedef struct RowPadding {
-  int64_t count, n, step, before, after;
-  real value;
-} RowPadding;
-
 typedef struct SimdPointwise {
   /* y = value */
   void (*fill)(int64_t n, real value, real *y);
   /* y = x */
   void (*copy)(int64_t n, const real *x, real *y);
-  /* y = rows with `before` values before and `after` values after each, one after the other */
-  void (*padRows)(const RowPadding *rows, const real *x, real *y);
   /* y = x[0], x[step], x[2*step], … */
   void (*copyFromSteps)(int64_t n, const real *x, int64_t step, real *y);
   /* y[0], y[step], y[2*step], … += x */
