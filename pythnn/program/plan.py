@@ -20,6 +20,7 @@ from .arenas import Arenas
 from .folding import fold_normalizations
 from .instance import Instance
 from .joining import join_convolutions
+from .lookups import look_up_products
 from .memory import lay_out
 from .padding import join_padding
 from .planes import put_planes_last
@@ -78,6 +79,7 @@ class StepPlan(Plan):
         if fuse:
             results = views_in(self._graph.outputs)
             operations = fold_normalizations(operations, results, weights)
+            operations = look_up_products(operations, results, weights)
             operations = join_padding(operations, results)
             operations = join_convolutions(operations, results)
             if weights.keeps:  # without which layers do not gain from it
