@@ -136,6 +136,20 @@ def test_resampling(dimensions: int, seed: int) -> None:
     assert adjoint(forward, backward, x, rng.standard_normal(wanted.shape))
 
 
+@pytest.mark.parametrize("output", [(5, 17), (3, 17), (9, 17)])
+def test_resampling_to_as_many_columns(output: tuple[int, int]) -> None:
+    """A row's gradient is a multiple of another row, and has infinities where that has them."""
+    g = np.random.default_rng(0).standard_normal((2, 3, *output)).astype(np.float32)
+    g[0, 1, 2, 3:5] = np.inf
+    arguments = (g, np.float32, 2, 3, 5, 17, *output)
+    (found,) = call("SpatialUpSamplingBilinear_updateGradInput", *arguments, outputs=(1,))
+    at = np.linspace(0, 4, output[0])
+    weights = np.maximum(1 - np.abs(at - np.arange(5)[:, None]), 0)  # exact
+    with np.errstate(invalid="ignore"):
+        terms = np.where(weights[:, :, None] > 0, weights[:, :, None] * g[:, :, None], 0)
+    np.testing.assert_allclose(found, terms.sum(3), rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_nearest(dimensions: int, seed: int) -> None:

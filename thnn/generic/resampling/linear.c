@@ -6,12 +6,17 @@
 
 enum { BUFFERS = 2 }; /* input rows that an output row is mixed of */
 
+/* How output indices lie: anyhow; so that no two mix the same input index, but perhaps the last; or
+ * each at the input index of the same number. */
+enum Spacing { ANYHOW, APART, SAME };
+
 /* Where the output indices of one dimension are in the input: at before + share * (after -
  * before). */
 typedef struct Axis {
   int64_t input, output;
   Place *before, *after, *first; /* first[i]: the first output index at or past i */
   real *share;
+  enum Spacing *spacing;
 } Axis;
 
 static void layOutAxes(const THNNResampling *r, Axis axes[3], Scratch *scratch)
@@ -24,6 +29,7 @@ static void layOutAxes(const THNNResampling *r, Axis axes[3], Scratch *scratch)
     axis->after = THNN_take(scratch, axis->output, sizeof(Place));
     axis->first = THNN_take(scratch, axis->input + 2, sizeof(Place));
     axis->share = THNN_take(scratch, axis->output, sizeof(real));
+    axis->spacing = THNN_take(scratch, 1, sizeof(enum Spacing));
   }
 }
 
@@ -49,6 +55,18 @@ static double placeOf(const THNNResampling *r, int d, int64_t i)
   return ratio * (float)i;
 }
 
+static enum Spacing spacingOf(const Axis *axis)
+{
+  bool same = axis->input == axis->output, apart = true;
+  for (int64_t i = 0; i < axis->output; i++) {
+    const Place before = axis->before[i];
+    same &= before == (Place)i && axis->share[i] == 0;
+    apart &= i == axis->output - 1 || axis->after[i] > before;
+    apart &= i == 0 || before > axis->after[i - 1];
+  }
+  return same ? SAME : apart ? APART : ANYHOW;
+}
+
 static void setAxis(const THNNResampling *r, int d, Axis *axis)
 {
   Place next = 0;
@@ -65,6 +83,7 @@ static void setAxis(const THNNResampling *r, int d, Axis *axis)
   }
   while (next <= axis->input)
     axis->first[next++] = (Place)axis->output;
+  *axis->spacing = spacingOf(axis);
 }
 
 /* The axes in memory that setPlaces has filled. */
@@ -198,6 +217,12 @@ void THNN_(linear_updateOutput)(const THNNResamplingCall *call, THTensor *input,
   THNN_(rows_resample)(call, &rows, input, output);
 }
 
+/* The output indices that may mix an input index. */
+static inline THNNRange mixing(const Axis *axis, int64_t input)
+{
+  return (THNNRange){axis->first[input > 0 ? input - 1 : 0], axis->first[input + 1]};
+}
+
 /* The weight of an input index in an output index. */
 static real weightOf(const Axis *axis, int64_t output, int64_t input)
 {
@@ -206,26 +231,36 @@ static real weightOf(const Axis *axis, int64_t output, int64_t input)
          (axis->after[output] == input ? share : 0);
 }
 
-/* sum = the weighted sum of the output rows that an input row contributed to. Returns whether there
- * are any; if there are none, nothing is written. */
-static bool collectRows(const Axis axes[3], const real *outputPlane, int64_t inputZ, int64_t inputY,
-                        real *sum)
+/* `weight` times a row, which is NULL where there is none. */
+typedef struct WeightedRow {
+  const real *row;
+  real weight;
+} WeightedRow;
+
+/* The weighted sum of the output rows that an input row contributed to: a single one as it is, and
+ * others added up in `sum`. */
+static WeightedRow collectRows(const Axis axes[3], const real *outputPlane, int64_t inputZ,
+                               int64_t inputY, real *sum)
 {
   const Axis *z = &axes[0], *y = &axes[1], *x = &axes[2];
-  bool any = false;
-  for (int64_t i = z->first[inputZ > 0 ? inputZ - 1 : 0]; i < z->first[inputZ + 1]; i++)
-    for (int64_t j = y->first[inputY > 0 ? inputY - 1 : 0]; j < y->first[inputY + 1]; j++) {
+  WeightedRow found = {NULL, 1};
+  const THNNRange slices = mixing(z, inputZ), rows = mixing(y, inputY);
+  for (int64_t i = slices.begin; i < slices.end; i++)
+    for (int64_t j = rows.begin; j < rows.end; j++) {
       const real weight = weightOf(z, i, inputZ) * weightOf(y, j, inputY);
       const real *row = outputPlane + (i * y->output + j) * x->output;
       if (weight == 0)
         continue;
-      if (any)
-        THNN_(simd).pointwise.axpy(x->output, weight, row, sum);
-      else
-        THNN_(simd).pooling.scale(x->output, weight, row, sum);
-      any = true;
+      if (!found.row) {
+        found = (WeightedRow){row, weight};
+        continue;
+      }
+      if (found.row != sum)
+        THNN_(simd).pooling.scale(x->output, found.weight, found.row, sum);
+      THNN_(simd).pointwise.axpy(x->output, weight, row, sum);
+      found = (WeightedRow){sum, 1};
     }
-  return any;
+  return found;
 }
 
 /* row = for each input element the weighted sum of the output elements along x that it contributed
@@ -236,14 +271,6 @@ static void spreadRow(const Axis *x, bool isWhole, const real *sum, real *row)
     THNN_(simd).pointwise.fill(x->input, 0, row);
     for (int64_t at = 0; at < x->output; at++)
       row[x->before[at]] += sum[at];
-    return;
-  }
-  if (x->output <= x->input) {
-    THNN_(simd).pointwise.fill(x->input, 0, row);
-    for (int64_t at = 0; at < x->output; at++) {
-      row[x->before[at]] += (1 - x->share[at]) * sum[at];
-      row[x->after[at]] += x->share[at] * sum[at];
-    }
     return;
   }
   real fromBefore = 0;
@@ -259,18 +286,58 @@ static void spreadRow(const Axis *x, bool isWhole, const real *sum, real *row)
   row[x->input - 1] += fromBefore;
 }
 
+static void addToBoth(const Axis *x, int64_t at, real value, real *row)
+{
+  row[x->before[at]] += (1 - x->share[at]) * value;
+  row[x->after[at]] += x->share[at] * value;
+}
+
+/* The same where the output row is no longer than the input row, which is 0 at first. */
+static void scatterRow(const Axis *x, WeightedRow sum, real *row)
+{
+  const int64_t last = x->output - 1;
+  if (*x->spacing == SAME) {
+    THNN_(simd).pooling.scale(x->output, sum.weight, sum.row, row);
+    return;
+  }
+  if (*x->spacing == APART)
+    for (int64_t at = 0; at < last; at++) {
+      const real value = sum.weight * sum.row[at];
+      row[x->before[at]] = 0 + (1 - x->share[at]) * value;
+      row[x->after[at]] = 0 + x->share[at] * value;
+    }
+  else
+    for (int64_t at = 0; at < last; at++)
+      addToBoth(x, at, sum.weight * sum.row[at], row);
+  addToBoth(x, last, sum.weight * sum.row[last], row);
+}
+
 static void resampleBackward(const THNNResampling *r, void *places, const real *gradOutput,
                              THNNRow row, int64_t count, real *sum, real *gradInput)
 {
   Axis axes[3];
   axesIn(r, places, axes);
   const int64_t elements = r->output[0] * r->output[1] * r->output[2];
+  const bool isWhole = r->hasSteps && r->steps.isWhole;
+  const bool scatters = r->output[2] <= r->input[2] && !isWhole;
+  if (scatters)
+    THNN_(simd).pointwise.fill(count * r->input[2], 0, gradInput);
   for (int64_t i = 0; i < count; i++, THNN_nextRow(&row)) {
+    const THNNRange mixed = mixing(&axes[1], row.y);
+    if (scatters && mixed.begin == mixed.end)
+      continue;
     real *result = gradInput + i * r->input[2];
-    if (collectRows(axes, gradOutput + row.plane * elements, row.z, row.y, sum))
-      spreadRow(&axes[2], r->hasSteps && r->steps.isWhole, sum, result);
-    else
+    const real *plane = gradOutput + row.plane * elements;
+    WeightedRow found = collectRows(axes, plane, row.z, row.y, sum);
+    if (scatters && found.row) {
+      scatterRow(&axes[2], found, result);
+    } else if (found.row) {
+      if (found.row != sum)
+        THNN_(simd).pooling.scale(r->output[2], found.weight, found.row, sum);
+      spreadRow(&axes[2], isWhole, sum, result);
+    } else if (!scatters) {
       THNN_(simd).pointwise.fill(r->input[2], 0, result);
+    }
   }
 }
 
