@@ -187,8 +187,8 @@ static void streamRow(int64_t n, const real *x, real *y)
 #endif
 }
 
-static void stream(const PaddedPlanes *rows, int64_t first, int64_t count, const real *x, real *tile,
-                   real *y)
+static void stream(const PaddedPlanes *rows, int64_t first, int64_t count, const real *x,
+                   real *tile, real *y)
 {
   enum { PIECE = THNN_STREAMED_PIECE / sizeof(real) };
   const Ends ends = findEnds(rows);
