@@ -48,6 +48,7 @@ DECLARE_LOOPS(baseline);
 DECLARE_LOOPS(avx2);
 DECLARE_LOOPS(avx512);
 DECLARE_LOOPS(wide);
+extern const SimdProducts SIMD_TABLE(Products, narrow);
 extern const Map SIMD_TABLE(FormulaTanh, avx512);
 
 Simd THNN_(simd), THNN_REPRODUCIBLE_SIMD;
@@ -72,7 +73,7 @@ __attribute__((constructor)) static void chooseLoops(void)
   switch (THNN_simdLevel()) {
 #ifdef THNN_SIMD_HAS_AVX512
   case THNN_SIMD_AVX512:
-    THNN_(simd) = LOOPS_OF(avx512, avx2);
+    THNN_(simd) = LOOPS_OF(avx512, narrow);
     if (THNN_tuning.splitsVectors) { /* vectors of 64 bytes take longer to convert to doubles */
       THNN_(simd).channels = SIMD_TABLE(Channels, avx2);
       THNN_(simd).reduce.sum = SIMD_TABLE(Reduce, avx2).sum;

@@ -37,7 +37,7 @@ typedef struct Simd {
   SimdReduce reduce;
   SimdCriterion criterion;
   SimdProducts products;
-  SimdProducts narrowProducts; /* for layers of few planes: at AVX-512 with vectors of AVX2 */
+  SimdProducts narrowProducts; /* for layers of few planes: at AVX-512 with half its vectors */
   SimdDots dots;
   SimdPanels panels;
   SimdWinograd winograd;

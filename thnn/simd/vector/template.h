@@ -1,6 +1,7 @@
 /* What a source of this folder sees: the real type of this pass and the names built on it.
  * Sources are compiled once per real type (THNN_REAL_FLOAT, THNN_REAL_DOUBLE) and, all but
- * dispatch.c, once per instruction set (THNN_SIMD_LEVEL=baseline, avx2, avx512 or wide). */
+ * dispatch.c, once per instruction set (THNN_SIMD_LEVEL=baseline, avx2, avx512 or wide; some also
+ * narrow). */
 #ifndef THNN_SIMD_TEMPLATE_H
 #define THNN_SIMD_TEMPLATE_H
 

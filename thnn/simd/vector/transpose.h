@@ -8,7 +8,7 @@
 /* Indices for __builtin_shufflevector. They interleave the lower or the upper halves of two
  * vectors, a0 b0 a1 b1 …, or take the even or the odd lanes of both; all four exist for lanes and
  * for pairs of lanes. NEXT_LANES takes all lanes of a but the first, then the first one of b. */
-#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+#if defined(LONGEST_VECTORS) && defined(THNN_REAL_FLOAT)
 #  define LOWER_HALVES 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #  define UPPER_HALVES 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
 #  define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
@@ -18,7 +18,7 @@
 #  define EVEN_PAIRS 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29
 #  define ODD_PAIRS 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31
 #  define NEXT_LANES 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
-#elif defined(__AVX512F__) || (defined(LONG_VECTORS) && defined(THNN_REAL_FLOAT))
+#elif defined(LONGEST_VECTORS) || (defined(LONG_VECTORS) && defined(THNN_REAL_FLOAT))
 #  define LOWER_HALVES 0, 8, 1, 9, 2, 10, 3, 11
 #  define UPPER_HALVES 4, 12, 5, 13, 6, 14, 7, 15
 #  define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14

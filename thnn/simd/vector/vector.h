@@ -10,11 +10,16 @@
 
 #include "simd/vector/template.h"
 
-/* Vectors of AVX2's size; on a processor with shorter registers each takes several of them. */
+/* Wide: vectors of AVX2's size; on a processor with shorter registers each takes several of them. Short:
+ * vectors of that size in the registers of AVX-512, of which there are twice as many. */
 #if defined(THNN_WIDE_VECTORS)
 enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
+#elif defined(THNN_SHORT_VECTORS)
+#  define MANY_REGISTERS
+enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 32 };
 #elif defined(__AVX512F__)
 #  define MANY_REGISTERS
+#  define LONGEST_VECTORS /* 64 bytes */
 enum { VECTOR_BYTES = 64, VECTOR_REGISTERS = 32 };
 #elif defined(__AVX__)
 enum { VECTOR_BYTES = 32, VECTOR_REGISTERS = 16 };
@@ -46,7 +51,7 @@ INLINE void store(real *y, Vector x)
 }
 
 /* A mask of a vector's first `count` lanes. */
-#if defined(__AVX512F__)
+#if defined(LONGEST_VECTORS)
 typedef __mmask16 Lanes;
 INLINE Lanes firstLanes(int64_t count)
 {
@@ -66,9 +71,9 @@ INLINE Lanes firstLanes(int64_t count)
 /* Loads the lanes of a mask and reads nothing else; the other lanes become 0. */
 INLINE Vector loadLanes(const real *x, Lanes lanes)
 {
-#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+#if defined(LONGEST_VECTORS) && defined(THNN_REAL_FLOAT)
   return (Vector)_mm512_maskz_loadu_ps(lanes, x);
-#elif defined(__AVX512F__)
+#elif defined(LONGEST_VECTORS)
   return (Vector)_mm512_maskz_loadu_pd((__mmask8)lanes, x);
 #elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
   return (Vector)_mm256_maskload_ps(x, (__m256i)lanes);
@@ -86,9 +91,9 @@ INLINE Vector loadLanes(const real *x, Lanes lanes)
 /* Stores the lanes of a mask. */
 INLINE void storeLanes(real *y, Lanes lanes, Vector x)
 {
-#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+#if defined(LONGEST_VECTORS) && defined(THNN_REAL_FLOAT)
   _mm512_mask_storeu_ps(y, lanes, (__m512)x);
-#elif defined(__AVX512F__)
+#elif defined(LONGEST_VECTORS)
   _mm512_mask_storeu_pd(y, (__mmask8)lanes, (__m512d)x);
 #elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
   _mm256_maskstore_ps(y, (__m256i)lanes, (__m256)x);
@@ -113,7 +118,7 @@ INLINE Vector loadFirst(const real *x, int64_t count)
 #  define VECTOR_STREAMS
 INLINE void streamVector(real *y, Vector x)
 {
-#  if defined(__AVX512F__)
+#  if defined(LONGEST_VECTORS)
   _mm512_stream_si512((__m512i *)y, (__m512i)x);
 #  elif defined(__AVX__)
   _mm256_stream_si256((__m256i *)y, (__m256i)x);
@@ -170,9 +175,9 @@ typedef Place Comparison __attribute__((vector_size(VECTOR_BYTES)));
 #  define VECTOR_PERMUTES
 INLINE Vector permute(Vector x, Comparison index)
 {
-#  if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+#  if defined(LONGEST_VECTORS) && defined(THNN_REAL_FLOAT)
   return (Vector)_mm512_permutexvar_ps((__m512i)index, (__m512)x);
-#  elif defined(__AVX512F__)
+#  elif defined(LONGEST_VECTORS)
   return (Vector)_mm512_permutexvar_pd((__m512i)index, (__m512d)x);
 #  elif defined(THNN_REAL_FLOAT)
   return (Vector)_mm256_permutevar8x32_ps((__m256)x, (__m256i)index);
