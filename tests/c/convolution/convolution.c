@@ -18,6 +18,7 @@
 #include "generic/template.h"
 
 #include "../check.h"
+#include "choices.h"
 #include "definition.h"
 #include "parts.h"
 #include "planesLast.h"
@@ -526,33 +527,6 @@ static void testPlans(THNNState *state)
   THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
 }
 
-/* With one tap and a stride, too, `direct` is taken where it costs least. */
-static void testStridedChoice(THNNState *state)
-{
-  int taken = 0;
-  for (int64_t planes = 4; planes <= 64; planes *= 2)
-    for (int64_t size = 7; size <= 56; size *= 2) {
-      const int64_t half = (size + 1) / 2;
-      const THNNConvolution g = {.batch = 2,
-                                 .inputPlanes = planes,
-                                 .outputPlanes = 32,
-                                 .input = {1, size, size},
-                                 .output = {1, half, half},
-                                 .kernel = {1, 1, 1},
-                                 .stride = {1, 2, 2},
-                                 .dilation = {1, 1, 1}};
-      THNNConvolutionPlan chosen, direct;
-      THNN_(engine_prepare)(&chosen, state, &g, THNN_CONVOLUTION_FORWARD);
-      int row = 0;
-      while (strcmp(THNN_(engine_rowName)(row), "direct") != 0)
-        row++;
-      CHECK(THNN_(engine_prepareRow)(&direct, state, &g, THNN_CONVOLUTION_FORWARD, row, false));
-      CHECK(THNN_(engine_cost)(&chosen) <= THNN_(engine_cost)(&direct));
-      taken += isRow(&chosen, "direct");
-    }
-  CHECK(taken > 0);
-}
-
 int main(int argc, char **argv)
 {
   if (argc > 1 && !strcmp(argv[1], "time"))
@@ -570,6 +544,8 @@ int main(int argc, char **argv)
   testGroups(state);
   testFewTaps(state);
   testStrides(state);
+  testShortVectors(state);
+  testNarrowTiles();
   testKeptWeights(state);
   testWinogradPlans(state);
   testWinogradOtherwise(state);

@@ -6,6 +6,7 @@
 
 #include "generic/shared/finish.h"
 #include "geometry/convolution.h"
+#include "simd/tuning.h"
 #include "work/sizes.h"
 
 /* The loops for a layer of `planes` planes. Planes that fit into half a vector get short vectors;
@@ -14,6 +15,15 @@ static inline const SimdProducts *productsFor(int64_t planes)
 {
   const SimdProducts *narrow = &THNN_(simd).narrowProducts;
   return planes <= narrow->lanes ? narrow : &THNN_(simd).products;
+}
+
+/* Whether vectors for so many planes take half the time of long ones. Costs are those of processors
+ * where short ones take as long; where long ones are split, only algorithms with short ones gain. */
+static inline bool gainsFromShortVectors(int64_t planes)
+{
+  enum { LONG_VECTOR = 64 };
+  return THNN_tuning.splitsVectors && vectorLanes() * (int64_t)sizeof(real) == LONG_VECTOR &&
+         productsFor(planes)->lanes < vectorLanes();
 }
 
 /* Planes that a direct kernel computes at once: one vector lane each. */

@@ -149,15 +149,6 @@ static bool countPanel(const DirectWorker *worker, const double *costs, double *
   return true;
 }
 
-/* Whether short vectors take half the time of long ones. The costs are those of processors that take
- * as long for a short one; where long ones are split, only algorithms with short ones gain. */
-static bool gainsFromShortVectors(const DirectWorker *worker)
-{
-  enum { LONG_VECTOR = 64 };
-  return THNN_tuning.splitsVectors && vectorLanes() * (int64_t)sizeof(real) == LONG_VECTOR &&
-         productsFor(worker->g.outputPlanes)->lanes < vectorLanes();
-}
-
 /* Counts products, the overhead of classes and their lists, bringing the image into cache, packing
  * and storing. */
 bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
@@ -189,7 +180,7 @@ bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
   const bool again = !own->keepsWeights && own->blockPlanes < g->inputPlanes;
   counts[DIRECT_WEIGHT] =
       own->keepsWeights ? weights / KEPT_PER_PACKED : (again ? boxes : 1) * weights;
-  for (int i = 0; gainsFromShortVectors(worker) && i < DIRECT_COSTS; i++)
+  for (int i = 0; gainsFromShortVectors(g->outputPlanes) && i < DIRECT_COSTS; i++)
     counts[i] /= 2;
   setCost(plan, DIRECT_COSTS, costs, counts);
   return true;

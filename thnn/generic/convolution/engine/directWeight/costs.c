@@ -105,6 +105,9 @@ static void setTotalCost(AlgorithmPlan *to, const WeightPlan *plan, const Weight
 {
   double counts[DIRECT_WEIGHT_COSTS] = {0};
   countAll(plan, sides, of, counts);
+  const int64_t planes = sides->correlation.geometry.outputPlanes;
+  for (int i = 0; gainsFromShortVectors(planes) && i < DIRECT_WEIGHT_COSTS; i++)
+    counts[i] /= 2;
   setCost(to, DIRECT_WEIGHT_COSTS, costsInUse()->directWeight, counts);
 }
 

@@ -1,0 +1,88 @@
+#include "choices.h"
+
+#include <string.h>
+
+#include "generic/template.h"
+
+#include "../check.h"
+#include "generic/convolution/engine/panels.h"
+#include "parts.h"
+#include "simd/tuning.h"
+
+static int rowNamed(const char *name)
+{
+  int row = 0;
+  while (strcmp(THNN_(engine_rowName)(row), name) != 0)
+    row++;
+  return row;
+}
+
+/* With one tap and a stride, too, `direct` is taken where it costs least. */
+void testStridedChoice(THNNState *state)
+{
+  int taken = 0;
+  for (int64_t planes = 4; planes <= 64; planes *= 2)
+    for (int64_t size = 7; size <= 56; size *= 2) {
+      const int64_t half = (size + 1) / 2;
+      const THNNConvolution g = {.batch = 2,
+                                 .inputPlanes = planes,
+                                 .outputPlanes = 32,
+                                 .input = {1, size, size},
+                                 .output = {1, half, half},
+                                 .kernel = {1, 1, 1},
+                                 .stride = {1, 2, 2},
+                                 .dilation = {1, 1, 1}};
+      THNNConvolutionPlan chosen, direct;
+      THNN_(engine_prepare)(&chosen, state, &g, THNN_CONVOLUTION_FORWARD);
+      CHECK(THNN_(engine_prepareRow)(&direct, state, &g, THNN_CONVOLUTION_FORWARD,
+                                     rowNamed("direct"), false));
+      CHECK(THNN_(engine_cost)(&chosen) <= THNN_(engine_cost)(&direct));
+      taken += isRow(&chosen, "direct");
+    }
+  CHECK(taken > 0);
+}
+
+/* What a row of the table is expected to cost between so many planes. */
+static double costOf(const char *name, THNNState *state, THNNConvolutionPart part, int64_t planes)
+{
+  const THNNConvolution g = {.batch = 4,
+                             .inputPlanes = planes,
+                             .outputPlanes = planes,
+                             .input = {1, 28, 28},
+                             .output = {1, 28, 28},
+                             .kernel = {1, 3, 3},
+                             .stride = {1, 1, 1},
+                             .dilation = {1, 1, 1},
+                             .pad = {0, 1, 1}};
+  THNNConvolutionPlan plan;
+  CHECK(THNN_(engine_prepareRow)(&plan, state, &g, part, rowNamed(name), false));
+  return THNN_(engine_cost)(&plan);
+}
+
+/* Where long vectors are split, half as many planes as one has lanes take short ones, in half the time
+ * for each of the other planes, in both passes. */
+void testShortVectors(THNNState *state)
+{
+  const bool splits = THNN_tuning.splitsVectors;
+  const int64_t lanes = THNN_(simd).products.lanes;
+  THNN_tuning.splitsVectors = true;
+  for (int back = 0; lanes * sizeof(real) == 64 && back <= 1; back++) {
+    const THNNConvolutionPart part =
+        back ? THNN_CONVOLUTION_BACKWARD_WEIGHT : THNN_CONVOLUTION_FORWARD;
+    const char *name = back ? "directWeight" : "direct";
+    const double whole = costOf(name, state, part, lanes);
+    const double half = costOf(name, state, part, lanes / 2);
+    CHECK(half > whole / 5 && half < whole / 3);
+  }
+  THNN_tuning.splitsVectors = splits;
+}
+
+/* Half of AVX-512's vectors are in all of its registers: tiles are as large as with whole ones. */
+void testNarrowTiles(void)
+{
+  const SimdProducts *whole = &THNN_(simd).products, *narrow = productsFor(1);
+  if (whole->lanes * sizeof(real) < 64)
+    return;
+  CHECK(2 * narrow->lanes == whole->lanes);
+  CHECK(narrow->chains->longestTile[0] == whole->chains->longestTile[0]);
+}

@@ -1,0 +1,11 @@
+/* What the rows of the engine's table are expected to cost, and which is taken. */
+#ifndef CHOICES_H
+#define CHOICES_H
+
+#include <THNNState.h>
+
+void testStridedChoice(THNNState *state);
+void testShortVectors(THNNState *state);
+void testNarrowTiles(void);
+
+#endif
