@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "simd/vector/doubles.h"
-#include "simd/vector/runningSums.h"
 
 enum { PARTS = RUNNING_SUMS / WIDTH };
 
@@ -24,28 +23,6 @@ INLINE Rest restOf(int64_t n)
   return rest;
 }
 
-/* Adds the upper half of vectors to the lower one; `half` is a constant where this is called. */
-INLINE void addUpper(const int half, Doubles *sums)
-{
-#pragma GCC unroll 8
-  for (int p = 0; p < half; p++)
-    sums[p] += sums[p + half];
-}
-
-/* addHalves() of running sums in vectors, most of it in registers. */
-INLINE double addParts(Doubles *sums)
-{
-  double running[WIDTH];
-  if (PARTS >= 16)
-    addUpper(8, sums);
-  if (PARTS >= 8)
-    addUpper(4, sums);
-  addUpper(2, sums);
-  addUpper(1, sums);
-  *(Doubles *)running = sums[0];
-  return addHalves(WIDTH, running);
-}
-
 INLINE double sumOfRow(const Rest *rest, const real *x)
 {
   Doubles sums[PARTS] = {{0}};
@@ -61,7 +38,7 @@ INLINE double sumOfRow(const Rest *rest, const real *x)
       else if (rest->left > p * WIDTH)
         sums[p] += loadSome(x + rest->whole + p * WIDTH, rest->lanes[p]);
     }
-  return addParts(sums);
+  return sumOfVectors(sums);
 }
 
 static double sum(int64_t n, const real *x)

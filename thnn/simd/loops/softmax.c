@@ -5,17 +5,18 @@
 
 #include "simd/vector/elementary.h"
 #include "simd/tuning.h"
+#include "simd/vector/doubles.h"
 #include "simd/vector/prefetch.h"
-#include "simd/vector/runningSums.h"
 
 enum {
-  TILE = 512,              /* the most positions of a tile */
+  TILE = 512, /* the most positions of a tile */
+  VECTORS = RUNNING_SUMS / WIDTH,
   HALF = RUNNING_SUMS / 2, /* rows of HALF to RUNNING_SUMS elements are two halves that overlap */
   NARROW = HALF,           /* shorter rows are transposed into a tile first, … */
   /* … NARROW_ROWS at a time, in less than 16 kB of the stack */
   NARROW_ROWS = sizeof(real) == sizeof(float) ? 64 : 56,
   TOGETHER = 16,  /* the most rows that are worked on together, … */
-  SHARE = 8 << 10 /* … if those of a tensor take at most this many bytes of the first-level cache */
+  SHARE = 4 << 10 /* … if those of a tensor take at most this many bytes of the first-level cache */
 };
 
 /* How many of `rows` rows are worked on together, so that all such groups have about the same
@@ -127,38 +128,64 @@ static void forwardFewRows(bool logarithm, int64_t rows, int64_t n, const real *
   }
 }
 
+/* A vector of the gradients of a row, weighted by y unless `logarithm`. */
+INLINE Reals gradientsAt(const bool logarithm, const real *y, const real *gradOutput)
+{
+  Reals gradients = *(const Reals *)gradOutput;
+  if (!logarithm)
+    gradients *= *(const Reals *)y;
+  return gradients;
+}
+
+INLINE Doubles addGradients(const bool logarithm, Doubles sum, const real *y,
+                            const real *gradOutput)
+{
+  const Reals terms = gradientsAt(logarithm, y, gradOutput);
+#if defined(THNN_REAL_DOUBLE)
+  return sum + terms;
+#else
+  return plus(sum, widen(terms));
+#endif
+}
+
 /* The sum of a row's gradients, weighted by y unless `logarithm`; if `fetched`, the next page is
  * prefetched. Both are constants where this is called. */
 INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n, const real *y,
                              const real *gradOutput)
 {
-  double running[RUNNING_SUMS];
   if (n < RUNNING_SUMS) {
+    double running[RUNNING_SUMS];
     clearSums(running);
 #pragma omp simd
     for (int l = 0; l < n; l++)
       running[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
     return addHalves(RUNNING_SUMS, running);
   }
-#pragma omp simd
-  for (int l = 0; l < RUNNING_SUMS; l++)
-    running[l] = logarithm ? gradOutput[l] : gradOutput[l] * y[l];
+  Doubles sums[VECTORS];
+#pragma GCC unroll 16
+  for (int v = 0; v < VECTORS; v++)
+    sums[v] = widen(gradientsAt(logarithm, y + v * WIDTH, gradOutput + v * WIDTH));
   for (int64_t i = RUNNING_SUMS; i + RUNNING_SUMS <= n; i += RUNNING_SUMS) {
     if (fetched) {
       THNN_fetchNextPage(y + i, RUNNING_SUMS * sizeof(real));
       THNN_fetchNextPage(gradOutput + i, RUNNING_SUMS * sizeof(real));
     }
-#pragma omp simd
-    for (int l = 0; l < RUNNING_SUMS; l++)
-      running[l] += logarithm ? gradOutput[i + l] : gradOutput[i + l] * y[i + l];
+#pragma GCC unroll 16
+    for (int v = 0; v < VECTORS; v++)
+      sums[v] = addGradients(logarithm, sums[v], y + i + v * WIDTH, gradOutput + i + v * WIDTH);
   }
-  if (n % RUNNING_SUMS > 0) {
-    gradOutput += n - RUNNING_SUMS, y += n - RUNNING_SUMS;
-#pragma omp simd
-    for (int l = 0; l < RUNNING_SUMS; l++)
-      running[l] += unlessSummed(n, l, logarithm ? gradOutput[l] : gradOutput[l] * y[l]);
-  }
-  return addHalves(RUNNING_SUMS, running);
+  const int summed = RUNNING_SUMS - (int)(n % RUNNING_SUMS); /* elements of the last block */
+  if (summed == RUNNING_SUMS)
+    return sumOfVectors(sums);
+  gradOutput += n - RUNNING_SUMS, y += n - RUNNING_SUMS;
+#pragma GCC unroll 16
+  for (int v = 0; v < VECTORS; v++)
+    if (summed < (v + 1) * WIDTH) {
+      const Some others = ~firstOf(summed > v * WIDTH ? summed - v * WIDTH : 0);
+      sums[v] +=
+          keepSome(others, widen(gradientsAt(logarithm, y + v * WIDTH, gradOutput + v * WIDTH)));
+    }
+  return sumOfVectors(sums);
 }
 
 /* Parameter: the row's sumOfGradients(). */
@@ -232,29 +259,39 @@ static void logSoftmaxBackwardRows(int64_t rows, int64_t n, const real *y, const
   }
 }
 
-/* Loads the first and the last HALF elements of a row of HALF to RUNNING_SUMS elements. */
+/* Loads the first and the last HALF elements of a row of HALF to RUNNING_SUMS elements. Compilers
+ * may make smaller moves of memcpy, for whose stores the loads of whole vectors would wait. */
 INLINE void loadHalves(int64_t n, const real *x, real *halves)
 {
-  memcpy(halves, x, HALF * sizeof(real));
-  memcpy(halves + HALF, x + n - HALF, HALF * sizeof(real));
+#pragma GCC unroll 8
+  for (int l = 0; l < HALF; l += LANES) {
+    store(halves + l, load(x + l));
+    store(halves + HALF + l, load(x + n - HALF + l));
+  }
 }
 
 INLINE void storeHalves(int64_t n, const real *halves, real *y)
 {
-  memcpy(y, halves, HALF * sizeof(real));
-  memcpy(y + n - HALF, halves + HALF, HALF * sizeof(real));
+#pragma GCC unroll 8
+  for (int l = 0; l < HALF; l += LANES)
+    store(y + l, load(halves + l));
+#pragma GCC unroll 8
+  for (int l = 0; l < HALF; l += LANES)
+    store(y + n - HALF + l, load(halves + HALF + l));
 }
 
 /* The sum of a row's halves; elements that are in both count once. */
 INLINE double sumOfHalves(int64_t n, const real *halves)
 {
-  double running[RUNNING_SUMS];
-#pragma omp simd
-  for (int l = 0; l < HALF; l++) {
-    running[l] = halves[l];
-    running[HALF + l] = l >= RUNNING_SUMS - (int)n ? halves[HALF + l] : 0;
+  Doubles sums[VECTORS];
+#pragma GCC unroll 16
+  for (int v = 0; v < VECTORS; v++) {
+    const int64_t twice = RUNNING_SUMS - n + HALF - v * WIDTH;
+    sums[v] = loadAll(halves + v * WIDTH);
+    if (v >= VECTORS / 2)
+      sums[v] = keepSome(~firstOf(twice > 0 ? twice : 0), sums[v]);
   }
-  return addHalves(RUNNING_SUMS, running);
+  return sumOfVectors(sums);
 }
 
 /* Computes at most TOGETHER rows; `logarithm` is a constant where this and backwardHalves() are

@@ -2,6 +2,7 @@
 #ifndef THNN_SIMD_DOUBLES_H
 #define THNN_SIMD_DOUBLES_H
 
+#include "simd/vector/runningSums.h"
 #include "simd/vector/vector.h"
 
 enum { WIDTH = VECTOR_BYTES / sizeof(double) };
@@ -18,6 +19,18 @@ INLINE Doubles loadAll(const real *x)
   return (Doubles)_mm256_cvtps_pd(_mm_loadu_ps(x));
 #else
   return __builtin_convertvector(*(const Reals *)x, Doubles);
+#endif
+}
+
+/* The same of reals in a register. */
+INLINE Doubles widen(Reals x)
+{
+#if defined(__AVX512F__) && defined(THNN_REAL_FLOAT)
+  return (Doubles)_mm512_cvtps_pd((__m256)x);
+#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
+  return (Doubles)_mm256_cvtps_pd((__m128)x);
+#else
+  return __builtin_convertvector(x, Doubles);
 #endif
 }
 
@@ -99,6 +112,29 @@ INLINE Doubles plus(Doubles sum, Doubles x)
 #else
   return sum + x;
 #endif
+}
+
+/* Adds the upper half of vectors to the lower one; `half` is a constant where this is called. */
+INLINE void addUpper(const int half, Doubles *sums)
+{
+#pragma GCC unroll 8
+  for (int p = 0; p < half; p++)
+    sums[p] += sums[p + half];
+}
+
+/* addHalves() of RUNNING_SUMS sums in vectors, most of it in registers. */
+INLINE double sumOfVectors(Doubles *sums)
+{
+  enum { VECTORS = RUNNING_SUMS / WIDTH };
+  double running[WIDTH];
+  if (VECTORS >= 16)
+    addUpper(8, sums);
+  if (VECTORS >= 8)
+    addUpper(4, sums);
+  addUpper(2, sums);
+  addUpper(1, sums);
+  *(Doubles *)running = sums[0];
+  return addHalves(WIDTH, running);
 }
 
 #endif
