@@ -31,7 +31,8 @@ TH_API TH_NORETURN TH_COLD TH_PRINTF(3, 4) void _THMemoryError(const char *file,
  * there is no memory and never raises. Zero bytes give a block too. */
 TH_API void *THTryAlloc(size_t bytes, size_t alignment);
 
-/* Frees a block of THTryAlloc; NULL is ignored. */
+/* Frees a block of THTryAlloc; NULL is ignored. Unless hooks are installed, one block of 1 to 32 MB is
+ * kept for the next THTryAlloc. */
 TH_API void THTryFree(void *block);
 
 #endif

@@ -1,5 +1,8 @@
 /* Memory: the raising and the trying functions. */
 
+#include <pthread.h>
+#include <stdlib.h>
+
 #include "../allocations.h"
 #include "real.h"
 
@@ -41,10 +44,77 @@ static void testTryAlloc(void)
   CHECK(liveAllocations == 0);
 }
 
+enum { MEGABYTE = 1 << 20 };
+
+/* A large block that is freed serves the next request, if that takes at least half of it. What is asked
+ * of malloc in between gets other memory. */
+static void testKeptBlock(void)
+{
+#if !defined(__SANITIZE_ADDRESS__)
+  char *first = THTryAlloc(3 * MEGABYTE, 64);
+  memset(first, 1, 3 * MEGABYTE);
+  THTryFree(first);
+  char *between = malloc(3 * MEGABYTE);
+  char *small = THTryAlloc(MEGABYTE, 64), *again = THTryAlloc(2 * MEGABYTE, 64);
+  char *other = THTryAlloc(2 * MEGABYTE, 64);
+  CHECK(again == first && small != first && other != first);
+  memset(between, 2, 3 * MEGABYTE);
+  memset(again, 3, 2 * MEGABYTE);
+  memset(other, 4, 2 * MEGABYTE);
+  CHECK(between[0] == 2 && again[2 * MEGABYTE - 1] == 3);
+  THTryFree(again); /* of 3 MB still, which is kept rather than one of 2 */
+  THTryFree(other);
+  THTryFree(small);
+  free(between);
+  between = malloc(3 * MEGABYTE);
+  again = THTryAlloc(3 * MEGABYTE, 64);
+  CHECK(again == first);
+  THTryFree(again);
+  free(between);
+#endif
+}
+
+/* With functions of the program's own, every block is freed. */
+static void testNothingKept(void)
+{
+  THTryFree(THTryAlloc(3 * MEGABYTE, 64));
+  CHECK(liveAllocations == 0);
+}
+
+/* Several threads never have the same block. */
+static void *takeBlocks(void *number)
+{
+  intptr_t wrong = 0;
+  for (int i = 0; i < 200; i++) {
+    char *block = THTryAlloc((size_t)(1 + i % 3) * MEGABYTE, 64);
+    memset(block, (int)(intptr_t)number, 4096);
+    for (int j = 0; j < 4096; j++)
+      wrong += block[j] != (char)(intptr_t)number;
+    THTryFree(block);
+  }
+  return (void *)wrong;
+}
+
+static void testThreads(void)
+{
+  enum { THREADS = 4 };
+  pthread_t thread[THREADS];
+  for (intptr_t i = 0; i < THREADS; i++)
+    CHECK(pthread_create(&thread[i], NULL, takeBlocks, (void *)(i + 1)) == 0);
+  for (int i = 0; i < THREADS; i++) {
+    void *wrong = NULL;
+    pthread_join(thread[i], &wrong);
+    CHECK(wrong == NULL);
+  }
+}
+
 int main(void)
 {
+  testKeptBlock();
+  testThreads();
   countAllocations();
   catchErrors();
+  testNothingKept();
   testFunctions();
   testTryAlloc();
   return checkResult();
