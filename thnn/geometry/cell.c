@@ -3,10 +3,11 @@
 void THNN_checkCellElements(const char *function, THNNShape shape, int times, THNNShape units)
 {
   const int64_t wanted[] = {times, THNN_elements(function, units)};
+  if (THNN_given(shape) && THNN_elements(function, shape) == THNN_product(2, wanted))
+    return;
   const THNNText text = THNN_shapeText(units);
-  if (!THNN_given(shape) || THNN_elements(function, shape) != THNN_product(2, wanted))
-    THNN_rejectShape(function, shape, "%d times as many elements as %s %s", times, units.name,
-                     text.characters);
+  THNN_rejectShape(function, shape, "%d times as many elements as %s %s", times, units.name,
+                   text.characters);
 }
 
 THNNCell THNN_fusedCell_shapeCheck(const char *function, int gates, THNNShape units,
