@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,8 @@ from .._tensor import Tensor, is_on_device
 from ..graph import NotLowerableError, lower
 from ..graph.costs import multiply_adds
 from ..graph.operations import views_in
-from .arenas import Arenas
+from .arenas import Arena, Arenas
+from .cells import join_cells
 from .folding import fold_normalizations
 from .instance import Instance
 from .joining import join_convolutions
@@ -56,6 +56,11 @@ class Plan(ABC):
 
     def __init__(self, examples: list[Any]) -> None:
         self.examples = copy.deepcopy(examples)
+        self._wanted = [_shape_and_type(example) for example in examples]
+
+    def fits(self, inputs: Sequence[Any]) -> bool:
+        """Whether inputs are numpy's arrays, and lists of them, like the examples."""
+        return len(inputs) == len(self._wanted) and all(map(_is_like, inputs, self._wanted))
 
     @abstractmethod
     def run(self, inputs: list[Any], out: Any = None) -> Any:
@@ -64,6 +69,20 @@ class Plan(ABC):
     @abstractmethod
     def profile(self, inputs: list[Any]) -> list[float]:
         """The seconds that each step takes."""
+
+
+def _shape_and_type(value: Any) -> Any:
+    """What _is_like compares an input with."""
+    if isinstance(value, list):
+        return list(map(_shape_and_type, value))
+    return (value.shape, value.dtype) if isinstance(value, np.ndarray) else None
+
+
+def _is_like(value: Any, wanted: Any) -> bool:
+    if type(value) is list:
+        same = type(wanted) is list and len(value) == len(wanted)
+        return same and all(map(_is_like, value, wanted))
+    return type(value) is np.ndarray and (value.shape, value.dtype) == wanted
 
 
 class StepPlan(Plan):
@@ -79,6 +98,7 @@ class StepPlan(Plan):
         if fuse:
             results = views_in(self._graph.outputs)
             operations = fold_normalizations(operations, results, weights)
+            operations = join_cells(operations, results, weights)
             operations = look_up_products(operations, results, weights)
             operations = join_padding(operations, results)
             operations = join_convolutions(operations, results)
@@ -98,22 +118,25 @@ class StepPlan(Plan):
             for one in self._layout.operations
         ]
 
-    def _instance(self) -> AbstractContextManager[Instance]:
-        return self._arenas.instance(self, self._layout.sizes, self._bound)
+    def _instance(self, arena: Arena) -> Instance:
+        return arena.instance(self, self._layout.sizes, self._bound)
 
     def _bound(self, memory: Mapping[np.dtype[Any], Tensor]) -> Instance:
         return Instance(self._graph, self._layout, self._states, memory)
 
     def run(self, inputs: list[Any], out: Any = None) -> Any:
         """Runs the steps."""
-        with self._instance() as instance:
-            instance.check_out(out)
+        with self._arenas.one() as arena:
+            instance = self._instance(arena)
+            if out is not None:
+                instance.check_out(out)
             instance.read(inputs)
             return instance.run(out)
 
     def profile(self, inputs: list[Any]) -> list[float]:
         """The seconds that each step takes."""
-        with self._instance() as instance:
+        with self._arenas.one() as arena:
+            instance = self._instance(arena)
             instance.read(inputs)
             return instance.times()
 

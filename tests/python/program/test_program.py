@@ -423,6 +423,9 @@ def test_other_sizes_and_types_are_planned_when_they_come() -> None:
     with pytest.raises(pythnn.THNNArgumentError):
         program(image(2, 4, 8, 8))
     check_same(program(image()), forward(model, image()), True)
+    for wrong in [(image().astype(np.float32),), (image(), image()), ([image()] * 2,)]:
+        with pytest.raises(pythnn.THNNArgumentError):
+            program(*wrong)
 
 
 def test_parameters_are_those_of_compiling_until_update() -> None:
