@@ -88,27 +88,19 @@ static void setKept(int64_t n, const uint16_t *element, real *small, real *large
 static void getAll(int64_t planes, int64_t n, int64_t size, const int64_t *element, int64_t base,
                    real *small, real *large)
 {
-  for (int64_t plane = 0; plane < planes; plane++, large += size) {
-#pragma GCC unroll 8
-    for (int64_t i = 0; i < n; i++)
-      small[i] = large[element[i] - base];
-    element += n;
-    small += n;
-  }
+  for (int64_t plane = 0; plane < planes; plane++)
+    THNN_(simd).indices.getElements(n, element + plane * n, base, large + plane * size,
+                                    small + plane * n);
 }
 
 static void getNear(int64_t n, const uint32_t *element, real *small, real *large)
 {
-#pragma GCC unroll 8
-  for (int64_t i = 0; i < n; i++)
-    small[i] = large[element[i]];
+  THNN_(simd).indices.getNearElements(n, element, large, small);
 }
 
 static void getKept(int64_t n, const uint16_t *element, real *small, real *large)
 {
-#pragma GCC unroll 8
-  for (int64_t i = 0; i < n; i++)
-    small[i] = large[element[i]];
+  THNN_(simd).indices.getNarrowElements(n, element, large, small);
 }
 
 static const Move addSome = {addToSome, addToNear, addSomeKept},

@@ -384,6 +384,60 @@ static void addToNarrowElements(int64_t n, const uint16_t *element, const real *
     y[element[i]] += x[i];
 }
 
+/* Getting elements is bound by loads and stores: a few values are stored at once. */
+INLINE void storeFew(real *y, Few few)
+{
+  *(Few *)y = few;
+}
+
+static void getElements(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN)
+#pragma GCC unroll 8
+    for (int64_t j = i; j < i + TURN; j += FEW) {
+      Few few;
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < FEW; k++)
+        few[k] = x[element[j + k] - base];
+      storeFew(y + j, few);
+    }
+  for (; i < n; i++)
+    y[i] = x[element[i] - base];
+}
+
+static void getNearElements(int64_t n, const uint32_t *element, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN)
+#pragma GCC unroll 8
+    for (int64_t j = i; j < i + TURN; j += FEW) {
+      Few few;
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < FEW; k++)
+        few[k] = x[element[j + k]];
+      storeFew(y + j, few);
+    }
+  for (; i < n; i++)
+    y[i] = x[element[i]];
+}
+
+static void getNarrowElements(int64_t n, const uint16_t *element, const real *x, real *y)
+{
+  int64_t i = 0;
+  for (; i + TURN <= n; i += TURN)
+#pragma GCC unroll 8
+    for (int64_t j = i; j < i + TURN; j += FEW) {
+      Few few;
+#pragma GCC unroll 4
+      for (int64_t k = 0; k < FEW; k++)
+        few[k] = x[element[j + k]];
+      storeFew(y + j, few);
+    }
+  for (; i < n; i++)
+    y[i] = x[element[i]];
+}
+
 INLINE void addNamedTo(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                        real *sums)
 {
@@ -486,6 +540,9 @@ const SimdIndices SIMD_TABLE(Indices, THNN_SIMD_LEVEL) = {
     .addToElements = addToElements,
     .addToNearElements = addToNearElements,
     .addToNarrowElements = addToNarrowElements,
+    .getElements = getElements,
+    .getNearElements = getNearElements,
+    .getNarrowElements = getNarrowElements,
     .addNamed = addNamed,
     .sumOfBags = sumOfBags,
     .indexOfPlace = indexOfPlace,

@@ -40,6 +40,10 @@ typedef struct SimdIndices {
   /* addToElements for one plane and base 0. */
   void (*addToNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
   void (*addToNarrowElements)(int64_t n, const uint16_t *element, const real *x, real *y);
+  /* y[i] = x[element[i] - base], and the same for elements numbered from 0 */
+  void (*getElements)(int64_t n, const int64_t *element, int64_t base, const real *x, real *y);
+  void (*getNearElements)(int64_t n, const uint32_t *element, const real *x, real *y);
+  void (*getNarrowElements)(int64_t n, const uint16_t *element, const real *x, real *y);
   /* sums += (index == number ? x : 0); if `first`, sums are set rather than added to */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);
