@@ -59,6 +59,10 @@ AVX2, AVX2_SPLIT = "avx2", "avx2split"
 FACTORS = (0.6, 0.7, 0.8, 0.9, 1.1, 1.25, 1.4, 1.6)
 """What a factor is multiplied by in turn, where that is better."""
 
+ALONE = ("packedProducts", "storedByte")
+"""A cost that has a factor of its own at AVX2_SPLIT: all products of a layer with few image planes
+wait for stores, but layers with many, where stores overlap with products, decide about the fit."""
+
 Array = NDArray[np.float64]
 
 
@@ -263,7 +267,27 @@ def _fitted_times_factors(known: Algorithms, timed: dict[tuple[str, str, str], T
     factors = calibrated(costs, own) if own else {}
     for (_, _, algorithm), timings in timings_of(own).items():
         costs[algorithm][timings.counts.any(axis=0)] *= factors[algorithm]
+    if own:
+        _calibrate_alone(known, costs, own)
     return {name: _rounded(of) for name, of in costs.items()}
+
+
+def _calibrate_alone(known: Algorithms, costs: dict[str, Array], rows: list[Row]) -> None:
+    """Multiplies the cost ALONE by a factor of its own, chosen as those of algorithms are."""
+    algorithm, name = ALONE
+    place = [thing.name for thing in known[algorithm]].index(name)
+    passes = list(compared(rows).values())
+
+    def loss(factor: float) -> float:
+        tried = {**costs, algorithm: costs[algorithm].copy()}
+        tried[algorithm][place] *= factor
+        ratios = []
+        for among in passes:
+            chosen = min(among, key=lambda row: np.dot(row.counts, tried[row.algorithm]))
+            ratios.append(chosen.cycles / min(row.cycles for row in among))
+        return float(np.mean(ratios))
+
+    costs[algorithm][place] *= min((1.0, *FACTORS), key=loss)
 
 
 # ---- Writing C

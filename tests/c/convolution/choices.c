@@ -86,3 +86,27 @@ void testNarrowTiles(void)
   CHECK(2 * narrow->lanes == whole->lanes);
   CHECK(narrow->chains->longestTile[0] == whole->chains->longestTile[0]);
 }
+
+/* Of few terms, products of panels wait for their stores, and other algorithms are faster: measured
+ * with AVX2 and float where AVX-512 is computed in halves. */
+void testFewTerms(THNNState *state)
+{
+  if (strcmp(THNN_simdLevelName(), "avx2") != 0 || sizeof(real) != sizeof(float))
+    return;
+  const bool splits = THNN_tuning.splitsVectors;
+  THNN_tuning.splitsVectors = true;
+  for (int64_t planes = 1; planes <= 64; planes *= 64) {
+    const THNNConvolution g = {.batch = 4,
+                               .inputPlanes = planes,
+                               .outputPlanes = 192,
+                               .input = {8, 10, 10},
+                               .output = {8, 10, 10},
+                               .kernel = {1, 1, 1},
+                               .stride = {1, 1, 1},
+                               .dilation = {1, 1, 1}};
+    THNNConvolutionPlan plan;
+    THNN_(engine_prepare)(&plan, state, &g, THNN_CONVOLUTION_FORWARD);
+    CHECK(isRow(&plan, "packedProducts") == (planes > 1));
+  }
+  THNN_tuning.splitsVectors = splits;
+}

@@ -7,5 +7,6 @@
 void testStridedChoice(THNNState *state);
 void testShortVectors(THNNState *state);
 void testNarrowTiles(void);
+void testFewTerms(THNNState *state);
 
 #endif

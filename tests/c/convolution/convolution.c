@@ -546,6 +546,7 @@ int main(int argc, char **argv)
   testStrides(state);
   testShortVectors(state);
   testNarrowTiles();
+  testFewTerms(state);
   testKeptWeights(state);
   testWinogradPlans(state);
   testWinogradOtherwise(state);
