@@ -89,7 +89,15 @@ INLINE Doubles loadSome(const real *x, Some lanes)
 
 INLINE Doubles keepSome(Some lanes, Doubles x)
 {
+#  if defined(__AVX__)
   return (Doubles)((Some)x & lanes);
+#  else /* lane by lane, since GCC 12 for aarch64 fails to compile bits of what it has widened */
+  Doubles some = {0};
+  for (int l = 0; l < WIDTH; l++)
+    if (lanes[l])
+      some[l] = x[l];
+  return some;
+#  endif
 }
 #endif
 
