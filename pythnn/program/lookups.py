@@ -92,10 +92,10 @@ def _looked_up(layer: Kernel, lookup: Kernel, index: View, weights: Weights) -> 
     """What looks up the results of a layer."""
     table, made = argument(lookup, "weight").value, layer.writes[0]
     parameters = [one.value for one in _parameters(layer) if one is not None]
-    (results,) = weights.folded(
+    results = weights.table(
         [table, *parameters],
         (_LOOKUP, layer.function),
-        lambda: (_results(layer, table, made.shape[-1]),),
+        lambda: _results(layer, table, made.shape[-1]),
     )
     strides = made.strides if len(made.shape) == 2 else (made.size, *made.strides)
     output = View(made.buffer, (*index.shape, made.shape[-1]), strides, made.offset)

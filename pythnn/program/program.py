@@ -119,7 +119,7 @@ class Program:
     def kept_nbytes(self) -> int:
         """Bytes of weights that layers have brought into another form and keep, for all sizes.
 
-        A layer does so in the first run.
+        A layer does so in the first run. Tables of results that are looked up count as well.
         """
         with self._planning:
             return self._weights.kept_nbytes

@@ -65,6 +65,7 @@ class Weights:
         self._states: WeakSet[State] = WeakSet()
         """All that are in use: plans have those of before."""
         self._folded: dict[Hashable, tuple[list[Tensor], tuple[Constant, ...]]] = {}
+        self._table_nbytes = 0
 
     def folded(
         self,
@@ -78,6 +79,18 @@ class Weights:
             # The sources are kept, so that no other tensor gets their addresses.
             self._folded[key] = sources, make()
         return self._folded[key][1]
+
+    def table(
+        self, sources: list[Tensor], numbers: Hashable, make: Callable[[], Constant]
+    ) -> Constant:
+        """The same for one tensor that is larger than a weight, and counts as kept."""
+
+        def counted() -> tuple[Constant, ...]:
+            made = make()
+            self._table_nbytes += made.value.nbytes
+            return (made,)
+
+        return self.folded(sources, numbers, counted)[0]
 
     def states_of(self, operations: Iterable[Operation]) -> dict[int, State]:
         """The states for operations that can keep what they make of their weights, by their ids."""
@@ -99,8 +112,9 @@ class Weights:
 
     @property
     def kept_nbytes(self) -> int:
-        """The bytes that layers keep now."""
-        return sum(lib.THNN_State_keptBytes(one._open()) for one in list(self._states))
+        """The bytes that layers keep now, and those of tables."""
+        kept = sum(lib.THNN_State_keptBytes(one._open()) for one in list(self._states))
+        return int(kept) + self._table_nbytes
 
 
 def _identity(tensor: Tensor) -> Hashable:

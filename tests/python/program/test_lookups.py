@@ -145,6 +145,9 @@ def test_the_table_is_made_once() -> None:
         x = indices(n)
         check_same(program(x), forward(model, x), True)
     assert len(program._weights._folded) == 1
+    assert program.kept_nbytes == 30 * 12 * 4
+    program.update()
+    assert program.kept_nbytes == 30 * 12 * 4
 
 
 def test_parameters_that_change() -> None:
