@@ -396,7 +396,7 @@ static void getElements(int64_t n, const int64_t *element, int64_t base, const r
   for (; i + TURN <= n; i += TURN)
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j += FEW) {
-      Few few;
+      Few few = {0};
 #pragma GCC unroll 4
       for (int64_t k = 0; k < FEW; k++)
         few[k] = x[element[j + k] - base];
@@ -412,7 +412,7 @@ static void getNearElements(int64_t n, const uint32_t *element, const real *x, r
   for (; i + TURN <= n; i += TURN)
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j += FEW) {
-      Few few;
+      Few few = {0};
 #pragma GCC unroll 4
       for (int64_t k = 0; k < FEW; k++)
         few[k] = x[element[j + k]];
@@ -428,7 +428,7 @@ static void getNarrowElements(int64_t n, const uint16_t *element, const real *x,
   for (; i + TURN <= n; i += TURN)
 #pragma GCC unroll 8
     for (int64_t j = i; j < i + TURN; j += FEW) {
-      Few few;
+      Few few = {0};
 #pragma GCC unroll 4
       for (int64_t k = 0; k < FEW; k++)
         few[k] = x[element[j + k]];

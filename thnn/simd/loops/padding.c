@@ -104,7 +104,7 @@ INLINE void storeEnd(const End *end, const real *x, Vector value, real *y)
 #ifdef VECTOR_PERMUTES
   const Vector shown = permute(load(x + end->from), end->index);
 #else
-  Vector shown;
+  Vector shown = {0};
   for (int l = 0; l < LANES; l++)
     shown[l] = x[end->from + end->index[l]];
 #endif
