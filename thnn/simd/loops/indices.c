@@ -390,52 +390,40 @@ INLINE void storeFew(real *y, Few few)
   *(Few *)y = few;
 }
 
+#define DEFINE_GETTING(NAME, NUMBER)                                                               \
+  INLINE void NAME(int64_t n, const NUMBER *element, int64_t base, const real *x, real *y)         \
+  {                                                                                                \
+    int64_t i = 0;                                                                                 \
+    _Pragma("GCC unroll 4") for (; i + FEW <= n; i += FEW)                                         \
+    {                                                                                              \
+      Few few = {0};                                                                               \
+      _Pragma("GCC unroll 4") for (int64_t k = 0; k < FEW; k++)                                    \
+      {                                                                                            \
+        few[k] = x[element[i + k] - base];                                                         \
+      }                                                                                            \
+      storeFew(y + i, few);                                                                        \
+    }                                                                                              \
+    for (; i < n; i++)                                                                             \
+      y[i] = x[element[i] - base];                                                                 \
+  }
+
+DEFINE_GETTING(getNumbered, int64_t)
+DEFINE_GETTING(getNumbered32, uint32_t)
+DEFINE_GETTING(getNumbered16, uint16_t)
+
 static void getElements(int64_t n, const int64_t *element, int64_t base, const real *x, real *y)
 {
-  int64_t i = 0;
-  for (; i + TURN <= n; i += TURN)
-#pragma GCC unroll 8
-    for (int64_t j = i; j < i + TURN; j += FEW) {
-      Few few = {0};
-#pragma GCC unroll 4
-      for (int64_t k = 0; k < FEW; k++)
-        few[k] = x[element[j + k] - base];
-      storeFew(y + j, few);
-    }
-  for (; i < n; i++)
-    y[i] = x[element[i] - base];
+  getNumbered(n, element, base, x, y);
 }
 
 static void getNearElements(int64_t n, const uint32_t *element, const real *x, real *y)
 {
-  int64_t i = 0;
-  for (; i + TURN <= n; i += TURN)
-#pragma GCC unroll 8
-    for (int64_t j = i; j < i + TURN; j += FEW) {
-      Few few = {0};
-#pragma GCC unroll 4
-      for (int64_t k = 0; k < FEW; k++)
-        few[k] = x[element[j + k]];
-      storeFew(y + j, few);
-    }
-  for (; i < n; i++)
-    y[i] = x[element[i]];
+  getNumbered32(n, element, 0, x, y);
 }
 
 static void getNarrowElements(int64_t n, const uint16_t *element, const real *x, real *y)
 {
-  int64_t i = 0;
-  for (; i + TURN <= n; i += TURN)
-#pragma GCC unroll 8
-    for (int64_t j = i; j < i + TURN; j += FEW) {
-      Few few = {0};
-#pragma GCC unroll 4
-      for (int64_t k = 0; k < FEW; k++)
-        few[k] = x[element[j + k]];
-      storeFew(y + j, few);
-    }
-  for (; i < n; i++)
-    y[i] = x[element[i]];
+  getNumbered16(n, element, 0, x, y);
 }
 
 INLINE void addNamedTo(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,

@@ -1,11 +1,7 @@
 /* Rows with padding around them. The ends of a row show few neighbouring elements, which a vector
  * holds, so that permuting it makes an end at once. */
-#include <string.h>
-
 #include "simd/vector/prefetch.h"
-#include "simd/vector/vector.h"
-
-enum { LONG_ROW = 4096 / sizeof(real) }; /* worth a call of the C library */
+#include "simd/vector/rows.h"
 
 /* A row of planes, which nextRow moves without divisions. */
 typedef struct Row {
@@ -33,21 +29,6 @@ INLINE const real *rowOf(const real *planes, const int64_t size[3], int64_t plan
                          int64_t y)
 {
   return planes + ((plane * size[0] + z) * size[1] + y) * size[2];
-}
-
-INLINE void fill(int64_t n, real value, real *y)
-{
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    y[i] = value;
-}
-
-INLINE void copy(int64_t n, const real *x, real *y)
-{
-  if (n <= LONG_ROW)
-    copyRow(n, x, y);
-  else
-    memcpy(y, x, (size_t)n * sizeof(real));
 }
 
 /* A vector of neighbouring elements of an output row: lane l is element `from` + index[l] of the
@@ -120,7 +101,7 @@ INLINE void padInVectors(const PaddedPlanes *rows, const Ends *ends, const real 
     return;
   if (columns > 2 * LANES) {
     const real *from = x + rows->shown[2][end - 1] - (end - 1);
-    if (columns > LONG_ROW) {
+    if (columns > SHORT_ROW) {
       memcpy(y + LANES, from + LANES, (size_t)(columns - 2 * LANES) * sizeof(real));
     } else {
       int64_t i = LANES;
@@ -138,7 +119,7 @@ static void padInElements(const PaddedPlanes *rows, const real *x, real *y)
   const THNNRange inside = rows->inside;
   const int64_t *shown = rows->shown[2];
   if (inside.begin < inside.end)
-    copy(inside.end - inside.begin, x + shown[inside.begin], y + inside.begin);
+    copyAnyRow(inside.end - inside.begin, x + shown[inside.begin], y + inside.begin);
   for (int64_t i = 0; i < inside.begin; i++)
     y[i] = shown[i] < 0 ? rows->value : x[shown[i]];
   for (int64_t i = inside.end; i < rows->output[2]; i++)
@@ -152,7 +133,7 @@ INLINE void padRow(const PaddedPlanes *rows, const Ends *ends, const Row *row, c
 {
   const int64_t z = rows->shown[0][row->z], line = rows->shown[1][row->y];
   if (z < 0 || line < 0) {
-    fill(rows->output[2], rows->value, y);
+    fillRow(rows->output[2], rows->value, y);
     return;
   }
   const real *x = rowOf(input, rows->input, row->plane, z, line);
@@ -183,7 +164,7 @@ static void streamRow(int64_t n, const real *x, real *y)
     streamVector(y + i, load(x + i));
   copyRow(n - i, x + i, y + i);
 #else
-  copy(n, x, y);
+  copyAnyRow(n, x, y);
 #endif
 }
 
@@ -209,7 +190,7 @@ static void stream(const PaddedPlanes *rows, int64_t first, int64_t count, const
         last ? 0 : (int64_t)((uintptr_t)(y + waiting) % THNN_LINE_BYTES / sizeof(real));
     streamRow(waiting - rest, tile, y);
     y += waiting - rest;
-    copy(rest, tile + waiting - rest, tile);
+    copyAnyRow(rest, tile + waiting - rest, tile);
     waiting = rest;
   }
 }
@@ -241,7 +222,7 @@ INLINE const real *sumRows(const ShowingRows *rows, const Row *row, const real *
     }
   if (found)
     return found;
-  fill(columns, 0, sum);
+  fillRow(columns, 0, sum);
   return sum;
 }
 
@@ -264,9 +245,9 @@ INLINE void foldRow(const PaddedPlanes *rows, const real *y, real *x)
   const THNNRange inside = rows->inside;
   const int64_t *shown = rows->shown[2], width = rows->input[2], n = inside.end - inside.begin;
   if (n < width)
-    fill(width, 0, x);
+    fillRow(width, 0, x);
   if (n > 0)
-    copy(n, y + inside.begin, x + shown[inside.begin]);
+    copyAnyRow(n, y + inside.begin, x + shown[inside.begin]);
   if (inside.begin > 0 && shown[0] >= 0)
     addShown(shown, 0, inside.begin, y, x);
   if (inside.end < rows->output[2] && shown[inside.end] >= 0)

@@ -1,30 +1,18 @@
 /* Element-by-element loops. `omp simd` says what the header promises: no element depends on one
  * computed in an earlier iteration, because pointers are equal or ranges do not overlap. */
-#include <string.h>
-
 #include "simd/tuning.h"
 #include "simd/vector/prefetch.h"
-#include "simd/vector/vector.h"
-
-enum { SHORT_ROW = 4096 / sizeof(real) }; /* shorter rows are not worth a call of the C library */
+#include "simd/vector/rows.h"
 
 static void fill(int64_t n, real value, real *y)
 {
-  if (n > SHORT_ROW && value == 0 && 1 / value > 0) { /* memset does not read what it overwrites */
-    memset(y, 0, (size_t)n * sizeof(real));
-    return;
-  }
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    y[i] = value;
+  fillRow(n, value, y);
 }
 
 static void copy(int64_t n, const real *x, real *y)
 {
-  if (n <= SHORT_ROW)
-    copyRow(n, x, y);
-  else if (x != y)
-    memcpy(y, x, (size_t)n * sizeof(real));
+  if (x != y)
+    copyAnyRow(n, x, y);
 }
 
 static void copyFromSteps(int64_t n, const real *x, int64_t step, real *y)
