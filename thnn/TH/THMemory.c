@@ -75,6 +75,8 @@ static void *keptBlock;
 /* Where memory is checked, every block is freed. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { KEEPS_BLOCKS = 0 };
+#elif defined(__has_feature)
+enum { KEEPS_BLOCKS = !__has_feature(address_sanitizer) };
 #else
 enum { KEEPS_BLOCKS = 1 };
 #endif
