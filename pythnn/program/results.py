@@ -74,7 +74,7 @@ def taken_over(results: Any, out: Any) -> Any:
         made = [taken_over(one, place) for one, place in zip(results, places, strict=True)]
         return made if out is None else out
     if out is None:
-        return results.copy() if type(results) is np.ndarray or is_array(results) else results
+        return results.copy() if is_array(results) else results
     out[...] = results
     return out
 
