@@ -215,15 +215,13 @@ static bool isSameKept(THNNState *state, const Product *p, const real *before, c
   THNN_(panelProducts_multiplyKept)
   (state, p->m, p->n, p->k, kept, p->b, p->beta == 1, c, p->leading);
   bool same = memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
-  if (p->beta == 0) {
-    const int64_t step = THNN_(panelProducts_keptStep)(state), middle = p->n / 2 / step * step;
-    memcpy(c, before, (size_t)results * sizeof(real));
-    THNN_(panelProducts_multiplyKeptPart)
-    (state, p->m, middle, p->n, p->k, kept, p->b, c, p->leading);
-    THNN_(panelProducts_multiplyKeptPart)
-    (state, p->m, 0, middle, p->k, kept, p->b, c, p->leading);
-    same = same && memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
-  }
+  const int64_t step = THNN_(panelProducts_keptStep)(state), middle = p->n / 2 / step * step;
+  memcpy(c, before, (size_t)results * sizeof(real));
+  THNN_(panelProducts_multiplyKeptPart)
+  (state, p->m, middle, p->n, p->k, kept, p->b, p->beta == 1, c, p->leading);
+  THNN_(panelProducts_multiplyKeptPart)
+  (state, p->m, 0, middle, p->k, kept, p->b, p->beta == 1, c, p->leading);
+  same = same && memcmp(c, wanted, (size_t)results * sizeof(real)) == 0;
   metKept[THNN_State_reproducible(state)][p->paths]++;
   free(c);
   free(kept);

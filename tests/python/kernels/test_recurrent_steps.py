@@ -146,7 +146,7 @@ def test_steps_are_those_of_the_cells(
     np.testing.assert_array_equal(found["output"][-1 if reverse else 0], untouched)
 
 
-@pytest.mark.parametrize("shape", [(3, 9, 33), (3, 40, 64)])
+@pytest.mark.parametrize("shape", [(3, 9, 33), (3, 40, 64), (3, 64, 128)])
 @pytest.mark.parametrize("kind", FORWARD)
 def test_threads_do_not_change_bits(kind: str, shape: tuple[int, int, int]) -> None:
     a = sample(kind, shape, "float32")

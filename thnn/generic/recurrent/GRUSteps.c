@@ -17,6 +17,34 @@ enum {
   BACKWARD_COST = 12
 };
 
+/* What the cells of all steps read and write; biases may be NULL. */
+typedef struct ForwardCells {
+  int64_t units, batch;
+  const real *input;
+  real *states, *stored, *recurrent;
+  const real *inBias, *recurrentBias;
+} ForwardCells;
+
+/* U h, of the states before the step. */
+static StepProduct forwardProduct(const void *cells, THNNStep at)
+{
+  const ForwardCells *of = cells;
+  return (StepProduct){.x = of->states + at.before * of->batch * of->units, .y = of->recurrent};
+}
+
+/* Computes the cell of a sample. */
+static void forwardCell(const void *cells, THNNStep at, int64_t sample)
+{
+  const ForwardCells *of = cells;
+  const int64_t units = of->units, width = GATES * units;
+  const int64_t place = at.step * of->batch + sample;
+  const GateRows rows = {of->input + place * width, of->recurrent + sample * width, of->inBias,
+                         of->recurrentBias};
+  THNN_(simd).recurrent.gru(units, &rows, of->states + (at.before * of->batch + sample) * units,
+                            of->states + (at.after * of->batch + sample) * units,
+                            of->stored + place * STORED * units);
+}
+
 void THNN_(GRUSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *weight,
                                   THTensor *bias1, THTensor *bias2, THTensor *output,
                                   THTensor *storage, bool reverse)
@@ -42,24 +70,48 @@ void THNN_(GRUSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
   THNN_planAcquire(&plan);
 
   takeWeight(&products, matrix->data);
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
-  for (int64_t step = 0; step < sizes.steps; step++) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-    const real *in = (const real *)all->data + at.step * batch * width;
-    const real *before = (const real *)states->data + at.before * batch * units;
-    real *after = (real *)states->data + at.after * batch * units;
-    real *store = (real *)stored->data + at.step * batch * STORED * units;
-    multiplyStep(&products, before, NULL, false, recurrent->data);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++) {
-      const GateRows rows = {in + i * width, (const real *)recurrent->data + i * width,
-                             inBias ? inBias->data : NULL,
-                             recurrentBias ? recurrentBias->data : NULL};
-      THNN_(simd).recurrent.gru(units, &rows, before + i * units, after + i * units,
-                                store + i * STORED * units);
-    }
-  }
+  const ForwardCells of = {.units = units,
+                           .batch = batch,
+                           .input = all->data,
+                           .states = states->data,
+                           .stored = stored->data,
+                           .recurrent = recurrent->data,
+                           .inBias = inBias ? inBias->data : NULL,
+                           .recurrentBias = recurrentBias ? recurrentBias->data : NULL};
+  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse, false);
   THNN_planRelease(&plan);
+}
+
+/* What the gradients of the cells of all steps read and write; `given` may be NULL. */
+typedef struct BackwardCells {
+  int64_t units, batch;
+  const real *stored, *given;
+  real *gradIn, *gradHidden, *carried;
+} BackwardCells;
+
+/* So far the gradient of the states before the step has what passes the products by; this adds what
+ * comes through them, U^T gradHidden. */
+static StepProduct backwardProduct(const void *cells, THNNStep at)
+{
+  const BackwardCells *of = cells;
+  const int64_t width = GATES * of->units;
+  return (StepProduct){
+      .x = of->gradHidden + at.step * of->batch * width, .adds = true, .y = of->carried};
+}
+
+/* Computes the gradients of the cell of a sample. */
+static void backwardCell(const void *cells, THNNStep at, int64_t sample)
+{
+  const BackwardCells *of = cells;
+  const int64_t units = of->units, width = GATES * units;
+  const int64_t place = at.step * of->batch + sample;
+  real *row = of->carried + sample * units;
+  if (of->given)
+    THNN_(simd).pointwise.axpy(units, 1, of->given + place * units, row);
+  THNN_(simd).recurrent.gruBackward(units, of->stored + place * STORED * units, row,
+                                    of->gradIn + place * width, of->gradHidden + place * width,
+                                    row);
 }
 
 void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTensor *weight,
@@ -85,24 +137,14 @@ void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTens
   THNN_planAcquire(&plan);
 
   takeWeight(&products, matrix->data);
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
-  for (int64_t step = sizes.steps; step-- > 0;) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-    const real *store = (const real *)stored->data + at.step * batch * STORED * units;
-    real *gradIn = (real *)toInput->data + at.step * batch * width;
-    real *gradHidden = (real *)toHidden->data + at.step * batch * width;
-    const real *given = from ? (const real *)from->data + at.step * batch * units : NULL;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++) {
-      real *row = (real *)carried->data + i * units;
-      if (given)
-        THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
-      THNN_(simd).recurrent.gruBackward(units, store + i * STORED * units, row, gradIn + i * width,
-                                        gradHidden + i * width, row);
-    }
-    /* So far the gradient of the state before this step has what passes the products by; this adds
-     * what comes through them, U^T gradHidden. */
-    multiplyStep(&products, gradHidden, NULL, true, carried->data);
-  }
+  const BackwardCells of = {.units = units,
+                            .batch = batch,
+                            .stored = stored->data,
+                            .given = from ? from->data : NULL,
+                            .gradIn = toInput->data,
+                            .gradHidden = toHidden->data,
+                            .carried = carried->data};
+  const StepLayer layer = {backwardProduct, backwardCell, &of, (double)units * BACKWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse, true);
   THNN_planRelease(&plan);
 }

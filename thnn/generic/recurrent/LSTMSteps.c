@@ -25,12 +25,21 @@ static bool hasDenseColumns(const THTensor *weight)
 typedef struct ForwardCells {
   int64_t units, batch;
   real *gates, *states, *memory;
-  const real *recurrent, *inBias, *recurrentBias;
+  real *recurrent;
+  const real *inBias, *recurrentBias;
 } ForwardCells;
 
-/* Computes the cell of a sample. */
-static void forwardCell(const ForwardCells *of, THNNStep at, int64_t sample)
+/* U h, of the states before the step. */
+static StepProduct forwardProduct(const void *cells, THNNStep at)
 {
+  const ForwardCells *of = cells;
+  return (StepProduct){.x = of->states + at.before * of->batch * of->units, .y = of->recurrent};
+}
+
+/* Computes the cell of a sample. */
+static void forwardCell(const void *cells, THNNStep at, int64_t sample)
+{
+  const ForwardCells *of = cells;
   const int64_t units = of->units, width = LSTM_GATES * units;
   const int64_t before = (at.before * of->batch + sample) * units;
   const int64_t after = (at.after * of->batch + sample) * units;
@@ -76,28 +85,8 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
                            .recurrent = recurrent->data,
                            .inBias = inBias ? inBias->data : NULL,
                            .recurrentBias = recurrentBias ? recurrentBias->data : NULL};
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
-  const int64_t parts = sampleParts(&products);
-  if (parts > 1) {
-#pragma omp parallel for num_threads((int)parts) schedule(static)
-    for (int64_t part = 0; part < parts; part++) {
-      const Samples samples = samplesOf(&products, part, parts);
-      for (int64_t step = 0; step < sizes.steps; step++) {
-        const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-        multiplySamples(&products, samples, of.states + at.before * batch * units, recurrent->data);
-        for (int64_t i = samples.begin; i < samples.end; i++)
-          forwardCell(&of, at, i);
-      }
-    }
-  } else {
-    for (int64_t step = 0; step < sizes.steps; step++) {
-      const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-      multiplyStep(&products, of.states + at.before * batch * units, NULL, false, recurrent->data);
-#pragma omp parallel for num_threads(threads) schedule(static)
-      for (int64_t i = 0; i < batch; i++)
-        forwardCell(&of, at, i);
-    }
-  }
+  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * LSTM_FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse, false);
   THNN_planRelease(&plan);
 }
 
@@ -108,9 +97,18 @@ typedef struct BackwardCells {
   real *gradGates, *carried, *carriedCell;
 } BackwardCells;
 
-/* Computes the gradients of the cell of a sample. */
-static void backwardCell(const BackwardCells *of, THNNStep at, int64_t sample)
+/* The gradient of the states before the step, from that of its gates. */
+static StepProduct backwardProduct(const void *cells, THNNStep at)
 {
+  const BackwardCells *of = cells;
+  const int64_t width = LSTM_GATES * of->units;
+  return (StepProduct){.x = of->gradGates + at.step * of->batch * width, .y = of->carried};
+}
+
+/* Computes the gradients of the cell of a sample. */
+static void backwardCell(const void *cells, THNNStep at, int64_t sample)
+{
+  const BackwardCells *of = cells;
   const int64_t units = of->units, width = LSTM_GATES * units;
   const int64_t place = at.step * of->batch + sample;
   real *row = of->carried + sample * units, *cell = of->carriedCell + sample * units;
@@ -155,28 +153,7 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
                             .gradGates = to->data,
                             .carried = carried->data,
                             .carriedCell = carriedCell->data};
-  const int threads =
-      THNN_threads(state, batch, (double)batch * (double)units * LSTM_BACKWARD_COST);
-  const int64_t parts = sampleParts(&products);
-  if (parts > 1) {
-#pragma omp parallel for num_threads((int)parts) schedule(static)
-    for (int64_t part = 0; part < parts; part++) {
-      const Samples samples = samplesOf(&products, part, parts);
-      for (int64_t step = sizes.steps; step-- > 0;) {
-        const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-        for (int64_t i = samples.begin; i < samples.end; i++)
-          backwardCell(&of, at, i);
-        multiplySamples(&products, samples, of.gradGates + at.step * batch * width, of.carried);
-      }
-    }
-  } else {
-    for (int64_t step = sizes.steps; step-- > 0;) {
-      const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-#pragma omp parallel for num_threads(threads) schedule(static)
-      for (int64_t i = 0; i < batch; i++)
-        backwardCell(&of, at, i);
-      multiplyStep(&products, of.gradGates + at.step * batch * width, NULL, false, of.carried);
-    }
-  }
+  const StepLayer layer = {backwardProduct, backwardCell, &of, (double)units * LSTM_BACKWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse, true);
   THNN_planRelease(&plan);
 }

@@ -17,6 +17,36 @@ enum {
   BACKWARD_COST = 3
 };
 
+/* What the cells of all steps read and write; `bias` may be NULL. */
+typedef struct ForwardCells {
+  int64_t units, batch;
+  const real *input, *bias;
+  real *states;
+  bool rectify;
+  Map tanh;
+} ForwardCells;
+
+/* U h + bias, of the states before the step. */
+static StepProduct forwardProduct(const void *cells, THNNStep at)
+{
+  const ForwardCells *of = cells;
+  const int64_t size = of->batch * of->units;
+  return (StepProduct){
+      .x = of->states + at.before * size, .start = of->bias, .y = of->states + at.after * size};
+}
+
+/* Computes the state of a sample. */
+static void forwardCell(const void *cells, THNNStep at, int64_t sample)
+{
+  const ForwardCells *of = cells;
+  const int64_t units = of->units;
+  real *row = of->states + (at.after * of->batch + sample) * units;
+  THNN_(simd).pointwise.finish(units, of->input + (at.step * of->batch + sample) * units,
+                               of->rectify, row);
+  if (!of->rectify)
+    of->tanh(units, row, NULL, row);
+}
+
 void THNN_(RNNSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *weight,
                                   THTensor *bias, THTensor *output, bool rectify, bool reverse)
 {
@@ -37,23 +67,44 @@ void THNN_(RNNSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
   THNN_planAcquire(&plan);
 
   takeWeight(&products, matrix->data);
-  const Map tanhOf = simdFor(state)->elementary.tanh;
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * FORWARD_COST);
-  for (int64_t step = 0; step < sizes.steps; step++) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-    const real *in = (const real *)all->data + at.step * batch * units;
-    const real *before = (const real *)states->data + at.before * batch * units;
-    real *after = (real *)states->data + at.after * batch * units;
-    multiplyStep(&products, before, start ? start->data : NULL, false, after);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++) {
-      real *row = after + i * units;
-      THNN_(simd).pointwise.finish(units, in + i * units, rectify, row);
-      if (!rectify)
-        tanhOf(units, row, NULL, row);
-    }
-  }
+  const ForwardCells of = {.units = units,
+                           .batch = batch,
+                           .input = all->data,
+                           .bias = start ? start->data : NULL,
+                           .states = states->data,
+                           .rectify = rectify,
+                           .tanh = simdFor(state)->elementary.tanh};
+  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse, false);
   THNN_planRelease(&plan);
+}
+
+/* What the gradients of the cells of all steps read and write; `given` may be NULL. */
+typedef struct BackwardCells {
+  int64_t units, batch;
+  const real *states, *given;
+  real *gradInput, *carried;
+  Map2 slope;
+} BackwardCells;
+
+/* The gradient of the states before the step, from that of the step's sums. */
+static StepProduct backwardProduct(const void *cells, THNNStep at)
+{
+  const BackwardCells *of = cells;
+  return (StepProduct){.x = of->gradInput + at.step * of->batch * of->units, .y = of->carried};
+}
+
+/* Computes the gradient of a sample's sums. */
+static void backwardCell(const void *cells, THNNStep at, int64_t sample)
+{
+  const BackwardCells *of = cells;
+  const int64_t units = of->units, place = at.step * of->batch + sample;
+  real *row = of->carried + sample * units;
+  if (of->given)
+    THNN_(simd).pointwise.axpy(units, 1, of->given + place * units, row);
+  const real zero = 0;
+  of->slope(units, of->states + (at.after * of->batch + sample) * units, row, &zero,
+            of->gradInput + place * units);
 }
 
 void THNN_(RNNSteps_updateGradInput)(THNNState *state, THTensor *output, THTensor *weight,
@@ -78,23 +129,15 @@ void THNN_(RNNSteps_updateGradInput)(THNNState *state, THTensor *output, THTenso
   THNN_planAcquire(&plan);
 
   takeWeight(&products, matrix->data);
-  const real zero = 0;
-  const Map2 slope =
-      rectify ? THNN_(simd).pointwise.thresholdBackward : THNN_(simd).activation.tanhBackward;
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * BACKWARD_COST);
-  for (int64_t step = sizes.steps; step-- > 0;) {
-    const THNNStep at = THNN_stepAt(&sizes, step, reverse);
-    const real *after = (const real *)states->data + at.after * batch * units;
-    const real *given = from ? (const real *)from->data + at.step * batch * units : NULL;
-    real *gradient = (real *)to->data + at.step * batch * units;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++) {
-      real *row = (real *)carried->data + i * units;
-      if (given)
-        THNN_(simd).pointwise.axpy(units, 1, given + i * units, row);
-      slope(units, after + i * units, row, &zero, gradient + i * units);
-    }
-    multiplyStep(&products, gradient, NULL, false, carried->data);
-  }
+  const BackwardCells of = {.units = units,
+                            .batch = batch,
+                            .states = states->data,
+                            .given = from ? from->data : NULL,
+                            .gradInput = to->data,
+                            .carried = carried->data,
+                            .slope = rectify ? THNN_(simd).pointwise.thresholdBackward
+                                             : THNN_(simd).activation.tanhBackward};
+  const StepLayer layer = {backwardProduct, backwardCell, &of, (double)units * BACKWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse, true);
   THNN_planRelease(&plan);
 }

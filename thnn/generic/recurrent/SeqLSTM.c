@@ -18,6 +18,41 @@
 
 static const LstmOrder CELL_LAST = {.input = 0, .forget = 1, .output = 2, .cell = 3};
 
+/* What the cells of all steps read and write; `bias` and `padding` may be NULL. */
+typedef struct ForwardCells {
+  int64_t units, batch;
+  real *gates, *states, *memory, *recurrent;
+  const real *bias;
+  const THNNBuffer *padding;
+} ForwardCells;
+
+/* The product of the weight and the states before the step. */
+static StepProduct forwardProduct(const void *cells, THNNStep at)
+{
+  const ForwardCells *of = cells;
+  return (StepProduct){.x = of->states + at.before * of->batch * of->units, .y = of->recurrent};
+}
+
+/* Computes the cell of a sample. */
+static void forwardCell(const void *cells, THNNStep at, int64_t sample)
+{
+  const ForwardCells *of = cells;
+  const int64_t units = of->units, width = LSTM_GATES * units;
+  const int64_t place = at.step * of->batch + sample;
+  const int64_t before = (at.before * of->batch + sample) * units;
+  const int64_t after = (at.after * of->batch + sample) * units;
+  real *gate = of->gates + place * width;
+  if (isPadding(of->padding, place)) {
+    THNN_(simd).pointwise.fill(width, 0, gate);
+    THNN_(simd).pointwise.fill(units, 0, of->states + after);
+    THNN_(simd).pointwise.fill(units, 0, of->memory + after);
+    return;
+  }
+  const GateRows rows = {gate, of->recurrent + sample * width, of->bias, NULL};
+  THNN_(simd).recurrent.lstm(units, CELL_LAST, &rows, of->memory + before, gate, of->states + after,
+                             of->memory + after);
+}
+
 void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *weight,
                                  THTensor *bias, THTensor *mask, THTensor *output, THTensor *cells)
 {
@@ -42,41 +77,24 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
   const THNNState settings = THNN_stateFor(state, THNN_OUTPUT);
   PanelKeeping keeping =
       stepKeeping(&plan, &settings, THNN_KEPT_LINEAR_BACK, width, batch, units, weight);
-  const bool kept = usesPanels(&keeping);
-  StepProducts products = {.state = state};
-  if (!kept)
+  StepProducts products = {.state = state, .batch = batch, .keeping = &keeping};
+  if (!usesPanels(&keeping))
     products = stepProducts(&plan, state, &sizes, width, units, true);
   THNN_planAcquire(&plan);
 
   const Matrix columns = {matrix->data, width, false};
   packKeptPanels(&keeping, columns, matrix->data);
   takeWeight(&products, matrix->data);
-  const int threads = THNN_threads(state, batch, (double)batch * (double)units * LSTM_FORWARD_COST);
-  for (int64_t step = 0; step < sizes.steps; step++) {
-    real *gate = (real *)all->data + step * batch * width;
-    const int64_t before = step * batch * units, after = before + batch * units;
-    const real *hidden = (const real *)states->data + before;
-    if (kept)
-      multiplyKeptStep(&keeping, step, hidden, recurrent->data);
-    else
-      multiplyStep(&products, hidden, NULL, false, recurrent->data);
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int64_t i = 0; i < batch; i++) {
-      const GateRows rows = {gate + i * width, (const real *)recurrent->data + i * width,
-                             start ? start->data : NULL, NULL};
-      real *h = (real *)states->data + after + i * units;
-      real *c = (real *)memory->data + after + i * units;
-      if (isPadding(padding, step * batch + i)) {
-        THNN_(simd).pointwise.fill(width, 0, gate + i * width);
-        THNN_(simd).pointwise.fill(units, 0, h);
-        THNN_(simd).pointwise.fill(units, 0, c);
-      } else {
-        THNN_(simd).recurrent.lstm(units, CELL_LAST, &rows,
-                                   (const real *)memory->data + before + i * units,
-                                   gate + i * width, h, c);
-      }
-    }
-  }
+  const ForwardCells of = {.units = units,
+                           .batch = batch,
+                           .gates = all->data,
+                           .states = states->data,
+                           .memory = memory->data,
+                           .recurrent = recurrent->data,
+                           .bias = start ? start->data : NULL,
+                           .padding = padding};
+  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * LSTM_FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, false, false);
   THNN_planRelease(&plan);
   leaveKeptPanels(&keeping);
 }

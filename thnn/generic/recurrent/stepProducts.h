@@ -1,10 +1,11 @@
-/* The products of the steps of a recurrent layer with one weight. Where products pack it, it is
- * packed once for all steps. */
+/* The steps of a recurrent layer: each is a product with the same weight, and the cells of its samples.
+ * Where products pack the weight, it is packed once for all steps. */
 #ifndef THNN_STEP_PRODUCTS_H
 #define THNN_STEP_PRODUCTS_H
 
 #include "generic/template.h"
 #include "geometry/cell.h"
+#include "generic/shared/keptPanels.h"
 #include "generic/shared/matrix.h"
 #include "work/sizes.h"
 
@@ -15,9 +16,10 @@ typedef struct StepProducts {
   int64_t batch, rows, columns;
   bool along;
   const real *weight;
-  int threads; /* that share a product with the packed weight */
+  int threads; /* that may share the samples of all steps, with a packed weight */
   THNNRoom room;
   THNNBuffer *packed, *scratch; /* NULL: not needed */
+  const PanelKeeping *keeping;  /* the weight as the state keeps it, or NULL */
 } StepProducts;
 
 /* With fewer steps, packing by itself takes longer than it saves. */
@@ -56,7 +58,8 @@ static inline StepProducts stepProducts(THNNPlan *plan, THNNState *state, const 
       .state = state, .batch = sizes->batch, .rows = rows, .columns = columns, .along = along};
   const int64_t elements = sizes->steps < LEAST_PACKED_STEPS ? 0 : packedElements(&products);
   if (elements > 0) {
-    products.threads = THNN_(panelProducts_packedThreads)(state, rows, sizes->batch, columns);
+    products.threads =
+        THNN_(panelProducts_packedThreads)(state, rows, sizes->steps * sizes->batch, columns);
     products.packed = THNN_planScratch(plan, (size_t)elements * sizeof(real));
   } else {
     products.room = THNN_(matrix_room)(state, rows, sizes->batch, columns, !along, false);
@@ -111,37 +114,114 @@ static inline Samples samplesOf(const StepProducts *of, int64_t part, int64_t pa
                    minimum(steps * (part + 1) / parts * step, of->batch)};
 }
 
-/* y = w x for the samples of one part. */
-static inline void multiplySamples(const StepProducts *of, Samples samples, const real *x, real *y)
-{
-  const Matrix all = {x, of->columns, false};
-  THNN_(panelProducts_multiplyKeptPart)
-  (of->state, of->rows, samples.begin, samples.end, of->columns, of->packed->data, all, y,
-   of->rows);
-}
+/* The product of a step: y = start + w x, or y += w x, for samples that follow each other; `start`
+ * may be NULL. */
+typedef struct StepProduct {
+  const real *x, *start;
+  bool adds;
+  real *y;
+} StepProduct;
 
-/* y = start + w x, or y += w x; `start` may be NULL. */
-static inline void multiplyStep(const StepProducts *of, const real *x, const real *start, bool adds,
-                                real *y)
+/* Computes the product for the samples of one part. */
+static inline void multiplySamples(const StepProducts *of, Samples samples, const StepProduct *step)
 {
   const int64_t rows = of->rows, columns = of->columns;
-  const Matrix samples = {x, columns, false};
+  if (step->start)
+    for (int64_t sample = samples.begin; sample < samples.end; sample++)
+      THNN_(simd).pointwise.copy(rows, step->start, step->y + sample * rows);
+  const Matrix x = {step->x, columns, false};
+  THNN_(panelProducts_multiplyKeptPart)
+  (of->state, rows, samples.begin, samples.end, columns, of->packed->data, x,
+   step->adds || step->start, step->y, rows);
+}
+
+/* Computes the product for all samples. */
+static inline void multiplyStep(const StepProducts *of, THNNStep at, const StepProduct *step)
+{
+  if (of->keeping) {
+    multiplyKeptStep(of->keeping, at.step, step->x, step->y);
+    return;
+  }
+  const int64_t rows = of->rows, columns = of->columns;
+  const real *start = step->start;
+  const Matrix x = {step->x, columns, false};
   const THNNRoom room = THNN_roomIn(of->room, of->scratch);
-  if (!of->packed && !of->along && !adds) {
-    THNN_(matrix_affine)(of->state, of->batch, rows, columns, x, columns, of->weight, start, y,
-                         rows, room);
+  if (!of->packed && !of->along && !step->adds) {
+    THNN_(matrix_affine)(of->state, of->batch, rows, columns, step->x, columns, of->weight, start,
+                         step->y, rows, room);
     return;
   }
   if (start)
-    THNN_(matrix_repeatRow)(of->state, of->batch, rows, start, y, rows);
+    THNN_(matrix_repeatRow)(of->state, of->batch, rows, start, step->y, rows);
   if (of->packed) {
     THNN_(panelProducts_multiplyKept)
-    (of->state, rows, of->batch, columns, of->packed->data, samples, adds || start, y, rows);
+    (of->state, rows, of->batch, columns, of->packed->data, x, step->adds || start, step->y, rows);
     return;
   }
   const Matrix w = {of->weight, rows, false};
-  THNN_(matrix_multiply)(of->state, rows, of->batch, columns, 1, w, samples, adds || start, y,
+  THNN_(matrix_multiply)(of->state, rows, of->batch, columns, 1, w, x, step->adds || start, step->y,
                          room);
+}
+
+/* What a layer computes in a step: its product, and the cell of each sample. */
+typedef struct StepLayer {
+  StepProduct (*product)(const void *of, THNNStep at);
+  void (*cell)(const void *of, THNNStep at, int64_t sample);
+  const void *of;
+  double cost; /* of the cell of a sample, in copied elements */
+} StepLayer;
+
+/* Computes a step for all samples: the cells after the product or, backward, before it. */
+static inline void computeStep(const StepProducts *products, const StepLayer *layer, THNNStep at,
+                               bool backward)
+{
+  const int64_t batch = products->batch;
+  const int threads = THNN_threads(products->state, batch, (double)batch * layer->cost);
+  const StepProduct product = layer->product(layer->of, at);
+  if (!backward)
+    multiplyStep(products, at, &product);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t sample = 0; sample < batch; sample++)
+    layer->cell(layer->of, at, sample);
+  if (backward)
+    multiplyStep(products, at, &product);
+}
+
+/* The same for the samples of one part, in the calling thread. */
+static inline void computeSamples(const StepProducts *products, const StepLayer *layer, THNNStep at,
+                                  bool backward, Samples samples)
+{
+  const StepProduct product = layer->product(layer->of, at);
+  if (!backward)
+    multiplySamples(products, samples, &product);
+  for (int64_t sample = samples.begin; sample < samples.end; sample++)
+    layer->cell(layer->of, at, sample);
+  if (backward)
+    multiplySamples(products, samples, &product);
+}
+
+/* The steps in the order that they are computed in. */
+static inline THNNStep stepOf(const THNNSteps *sizes, int64_t number, bool reverse, bool backward)
+{
+  return THNN_stepAt(sizes, backward ? sizes->steps - 1 - number : number, reverse);
+}
+
+/* Computes all steps; backward from the last one to the first. */
+static inline void computeSteps(const StepProducts *products, const StepLayer *layer,
+                                const THNNSteps *sizes, bool reverse, bool backward)
+{
+  const int64_t steps = sizes->steps, parts = sampleParts(products);
+  if (parts == 1) {
+    for (int64_t number = 0; number < steps; number++)
+      computeStep(products, layer, stepOf(sizes, number, reverse, backward), backward);
+    return;
+  }
+#pragma omp parallel for num_threads((int)parts) schedule(static)
+  for (int64_t part = 0; part < parts; part++) {
+    const Samples samples = samplesOf(products, part, parts);
+    for (int64_t number = 0; number < steps; number++)
+      computeSamples(products, layer, stepOf(sizes, number, reverse, backward), backward, samples);
+  }
 }
 
 #endif

@@ -115,11 +115,11 @@ void THNN_(panelProducts_keepPanels)(const THNNState *state, int64_t m, int64_t 
 void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_t n, int64_t k,
                                        real *kept, Matrix b, bool adds, real *c, int64_t leading);
 
-/* c = a * b for columns [first, end) of b and c, in the calling thread. If threads share the columns,
+/* The same for columns [first, end) of b and c, in the calling thread. If threads share the columns,
  * they do so in whole steps, whose length the second function says. */
 void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, int64_t first,
-                                           int64_t end, int64_t k, real *kept, Matrix b, real *c,
-                                           int64_t leading);
+                                           int64_t end, int64_t k, real *kept, Matrix b, bool adds,
+                                           real *c, int64_t leading);
 int64_t THNN_(panelProducts_keptStep)(const THNNState *state);
 
 /* The same with panels that stay for many calls, a dense c that sums of products are written to or,

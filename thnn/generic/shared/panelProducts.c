@@ -550,13 +550,14 @@ void THNN_(panelProducts_multiplyKept)(const THNNState *state, int64_t m, int64_
 }
 
 void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, int64_t first,
-                                           int64_t end, int64_t k, real *kept, Matrix b, real *c,
-                                           int64_t leading)
+                                           int64_t end, int64_t k, real *kept, Matrix b, bool adds,
+                                           real *c, int64_t leading)
 {
   THNN_REPRODUCIBLY(state, panelProducts_multiplyKeptPart,
-                    (state, m, first, end, k, kept, b, c, leading))
+                    (state, m, first, end, k, kept, b, adds, c, leading))
   real *scalars = kept + panelElementsOf(m, k);
-  const Product product = productOfKept(m, end, k, kept, scalars, b, c, leading);
+  Product product = productOfKept(m, end, k, kept, scalars, b, c, leading);
+  product.add = adds;
   for (int64_t column = first; column < end; column += THNN_(simd).panels.step)
     packColumns(&product, column, scalars);
   const Part part = {.endRow = m, .first = first, .end = end};
