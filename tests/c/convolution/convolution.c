@@ -293,7 +293,7 @@ static void testSharedTiles(THNNState *state)
 
 /* Convolutions that are larger than the random ones: with source planes in several blocks, with
  * more groups of taps than are kept from box to box, with chains of taps that are cut into parts,
- * with one sample and one or two image planes, with one tap and many planes or positions; and linear
+ * with one sample and one or two image planes, with wide kernels and strides, with one tap and many planes or positions; and linear
  * layers. */
 static void testLarge(THNNState *state)
 {
@@ -317,6 +317,24 @@ static void testLarge(THNNState *state)
                                     .dilation = {1, 1, 1},
                                     .pad = {0, 3, 3}},
                                    ALONE,
+                                   {.batch = 2,
+                                    .inputPlanes = 3,
+                                    .outputPlanes = 6,
+                                    .input = {1, 50, 70},
+                                    .output = {1, 4, 4},
+                                    .kernel = {1, 18, 19},
+                                    .stride = {1, 17, 18},
+                                    .dilation = {1, 1, 1},
+                                    .pad = {0, 9, 7}},
+                                   {.batch = 1,
+                                    .inputPlanes = 2,
+                                    .outputPlanes = 5,
+                                    .input = {4, 9, 60},
+                                    .output = {4, 5, 4},
+                                    .kernel = {2, 3, 20},
+                                    .stride = {1, 2, 16},
+                                    .dilation = {2, 2, 1},
+                                    .pad = {1, 2, 4}},
                                    {.batch = 1,
                                     .inputPlanes = 1,
                                     .outputPlanes = 70,

@@ -117,4 +117,9 @@ void THNN_(unfold_toColumns)(const THNNConvolution *geometry, const real *image,
 /* Adds a rectangle of columns to the image elements that unfold would read. */
 void THNN_(unfold_toImage)(const THNNConvolution *geometry, const Columns *columns, real *image);
 
+/* The same for columns whose rows follow each other, `stride` elements from one position to the next,
+ * and without dilation along the width: whole lines of taps are added. */
+void THNN_(unfold_linesToImage)(const THNNConvolution *geometry, const Columns *columns,
+                                real *image);
+
 #endif

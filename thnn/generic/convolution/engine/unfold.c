@@ -7,6 +7,7 @@
 
 #include "simd/simd.h"
 #include "generic/convolution/engine/engine.h"
+#include "work/sizes.h"
 
 /* A piece of one line of the map: positions [begin, end) along the width. */
 typedef struct Run {
@@ -132,5 +133,43 @@ void THNN_(unfold_toImage)(const THNNConvolution *geometry, const Columns *colum
     const Row row = rowAt(geometry, columns->firstRow + r);
     foldRow(geometry, columns->data + r * columns->stride, &row, columns->firstPosition,
             columns->positions, image);
+  }
+}
+
+/* Adds `count` taps of a line, of which `row` is the first, at the positions of a run. From the last
+ * position to the first, an image element gets them in the order that unfold_toImage adds them in. */
+static void foldTaps(const THNNConvolution *geometry, const Row *row, int64_t count, const Run *run,
+                     const real *column, int64_t columnStep, real *image)
+{
+  const Run lineStart = {run->z, run->y, 0, 0};
+  real *taps = image + imageIndex(geometry, row, &lineStart);
+  for (int64_t x = run->end; x-- > run->begin;) {
+    const int64_t ahead = x * geometry->stride[2], place = row->tap[2].start + ahead;
+    const int64_t begin = maximum(0, -place);
+    const int64_t end = minimum(count, geometry->input[2] - place);
+    if (begin < end)
+      THNN_(simd).pointwise.axpy(end - begin, 1, column + (x - run->begin) * columnStep + begin,
+                                 taps + ahead + begin);
+  }
+}
+
+void THNN_(unfold_linesToImage)(const THNNConvolution *geometry, const Columns *columns,
+                                real *image)
+{
+  const int64_t width = geometry->kernel[2];
+  for (int64_t r = 0, count; r < columns->rows; r += count) {
+    const Row row = rowAt(geometry, columns->firstRow + r);
+    count = minimum(columns->rows - r, width - (columns->firstRow + r) % width);
+    const real *column = columns->data + r;
+    int64_t positions = columns->positions;
+    Run run = runAt(geometry, columns->firstPosition, positions);
+    while (positions > 0) {
+      const int64_t length = run.end - run.begin;
+      if (contains(&row.tap[0], run.z) && contains(&row.tap[1], run.y))
+        foldTaps(geometry, &row, count, &run, column, columns->stride, image);
+      column += length * columns->stride;
+      positions -= length;
+      advance(geometry, &run, positions);
+    }
   }
 }
