@@ -23,7 +23,8 @@ function(pythnn_add_cuda_module target package objects)
             "${folder}/__init__.py"
     COMMAND "${CMAKE_COMMAND}" -E touch "${folder}/stamp"
     DEPENDS ${scripts} ${headers} "${thnn}/THNN.h" "${thnn}/generic/THNN.h" "${thnn}/THNNExtra.h"
-            "${thnn}/generic/THNNExtraModules.h" "${PYTHNN_SOURCE_DIR}/../cmake/cudaPackage.py"
+            "${thnn}/generic/THNNExtraModules.h" "${thnn}/generic/THNNExtraSequences.h"
+            "${PYTHNN_SOURCE_DIR}/../cmake/cudaPackage.py"
     COMMENT "Reading the C headers for ${package}"
     VERBATIM)
   add_custom_target(${target}_generated DEPENDS "${folder}/stamp")

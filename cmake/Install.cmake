@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 set(headers "${CMAKE_INSTALL_INCLUDEDIR}/THNN")
 install(FILES THNN.h THNNState.h THNNExtra.h THNNSimd.h DESTINATION "${headers}")
 install(FILES generic/THNN.h generic/THNNExtra.h generic/THNNExtraModules.h
+              generic/THNNExtraSequences.h
         DESTINATION "${headers}/generic")
 
 set(package "${CMAKE_INSTALL_LIBDIR}/cmake/THNN")

@@ -25,7 +25,11 @@ PUBLIC_HEADERS = (
     "THNN.h",
     "THNNExtra.h",
 )
-TABLE_HEADERS = ("generic/THNN.h", "generic/THNNExtraModules.h")
+TABLE_HEADERS = (
+    "generic/THNN.h",
+    "generic/THNNExtraModules.h",
+    "generic/THNNExtraSequences.h",
+)
 
 # Functions that pythnn.lib does not have, and why.
 LEFT_OUT = {

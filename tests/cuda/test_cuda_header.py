@@ -17,7 +17,7 @@ TABLES = INCLUDE.parent / "tests" / "data" / "api"
 CUNN = json.loads((TABLES / "thcunn.json").read_text())["functions"]
 CPU = json.loads((TABLES / "thnn.json").read_text())["functions"]
 NAMES = {row["function"] for row in CUNN}
-EXTRA = "generic/THNNExtraModules.h"
+EXTRA = ("generic/THNNExtraModules.h", "generic/THNNExtraSequences.h")
 
 
 DOUBLES = {"p", "stepDepth", "stepHeight", "stepWidth"}
@@ -32,7 +32,7 @@ def added() -> list[dict[str, Any]]:
     found = [
         f
         for f in headers.parse(text, INCLUDE).functions
-        if EXTRA in f.place and f.name.startswith("THNN_Double")
+        if any(file in f.place for file in EXTRA) and f.name.startswith("THNN_Double")
     ]
     return [
         {

@@ -188,16 +188,14 @@ for mode in range(4):
         (2, quarters(3, 5003)),
         *((dim, WITH_NAN) for dim in (1, 2, 3) if mode > 1),
     ):
-        call(
-            "Reduction_updateOutput",
-            f"{'x'.join(map(str, source.shape))} {dim} {mode}",
-            AROUND_A_SUM * (mode == 1),
-            input=source,
-            indices=np.empty(0),
-            dim=dim,
-            keep=dim == 2,
-            mode=mode,
-        )
+        case = f"{'x'.join(map(str, source.shape))} {dim} {mode}"
+        given = {"input": source, "indices": np.empty(0), "dim": dim, "mode": mode}
+        mean = AROUND_A_SUM * (mode == 1)
+        call("Reduction_updateOutput", case, mean, **given, keep=dim == 2)
+        if mode > 1:
+            given["indices"] = outcome("Reduction_updateOutput", "indices", **given, keep=dim == 2)
+        gradients = quarters(*(source.take(0, dim - 1).shape or (1,)))
+        call("Reduction_updateGradInput", case, mean, **given, gradOutput=gradients)
 pooling("SpatialMaxPooling", "cropped", IMAGES, **cropped)
 pooling("SpatialAveragePooling", "cropped", IMAGES, crowd=9, **cropped)
 call(

@@ -1,11 +1,11 @@
 /* THCUNN: the kernels of THNN for CUDA, in float and double.
  *
- * Each function exists as THNN_Cuda<name> (float) and THNN_CudaDouble<name>. generic/THNN.h and
- * generic/THNNExtraModules.h list them for both libraries; here THNNState is THCState, which says
- * where a call runs and must not be NULL, and THTensor is THCTensor. generic/THCUNN.h lists those
- * whose arguments have other names or types here. Roles, shapes, indices and errors are those of
- * the CPU's functions (THNN.h). All tensors are on the state's device; a call queues its work on
- * the state's stream and returns. */
+ * Each function exists as THNN_Cuda<name> (float) and THNN_CudaDouble<name>. generic/THNN.h,
+ * generic/THNNExtraModules.h and generic/THNNExtraSequences.h list them for both libraries; here
+ * THNNState is THCState, which says where a call runs and must not be NULL, and THTensor is
+ * THCTensor. generic/THCUNN.h lists those whose arguments have other names or types here. Roles,
+ * shapes, indices and errors are those of the CPU's functions (THNN.h). All tensors are on the
+ * state's device; a call queues its work on the state's stream and returns. */
 #ifndef THCUNN_H
 #define THCUNN_H
 

@@ -102,14 +102,34 @@ class LookupTable(Module, kernel=True):
             norm = 2 if self.normType is None else self.normType
             thnn.LookupTable_renorm(None, indices, self.tensors.weight, self.maxNorm, norm)
 
+    def _is_ready(self, input: Any) -> bool:
+        """Whether the kernels take an input as it is; they look at each index by themselves."""
+        weight = self.tensors.weight
+        return (
+            type(input) is Tensor
+            and input.dtype == np.int64
+            and weight.dtype.kind == "f"
+            and input.device == weight.device
+        )
+
+    def _with_indices(self, name: str, input: Any, *arguments: Any) -> None:
+        """Calls a kernel with an input that is ready; an error says what :meth:`_indices` says."""
+        try:
+            self._kernel(name, None, input, *arguments)
+        except THNNArgumentError:
+            self._indices(input)
+            raise
+
     def updateOutput(self, input: Any) -> Any:
+        if self.maxNorm is None and self._is_ready(input):
+            output = self.result("output", self.tensors.weight)
+            self._with_indices("LookupTable_updateOutput", input, self.tensors.weight, output)
+            return output
         indices, weight = self._indices(input), self.tensors.weight
         self.renorm(indices)
         output = self.result("output", weight)
         if weight.dtype.kind == "f":
-            is_ready = isinstance(input, Tensor) and input.dtype == indices.dtype
-            is_near = is_ready and input.device == weight.device
-            places = input if is_near else Tensor(indices, device=weight.device)
+            places = input if self._is_ready(input) else Tensor(indices, device=weight.device)
             self._kernel("LookupTable_updateOutput", None, places, weight, output)
             return output
         places = Tensor(indices - 1, device=weight.device)
@@ -121,11 +141,12 @@ class LookupTable(Module, kernel=True):
         return self.result("gradInput", input).resize(input.shape).zero()
 
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
-        indices = Tensor.from_numpy(self._indices(input)).to(gradOutput.device)
-        thnn.LookupTable_accGradParameters(
-            None, indices, gradOutput, self.tensors.gradWeight, None, None, None,
-            bool(self.shouldScaleGradByFreq), self.paddingValue or 0, scale,
-        )  # fmt: skip
+        settings = bool(self.shouldScaleGradByFreq), self.paddingValue or 0, scale
+        arguments = gradOutput, self.tensors.gradWeight, None, None, None, *settings
+        indices = input
+        if not self._is_ready(input):
+            indices = Tensor.from_numpy(self._indices(input)).to(gradOutput.device)
+        self._with_indices("LookupTable_accGradParameters", indices, *arguments)
 
     sharedAccUpdateGradParameters = Module.defaultAccUpdateGradParameters
 

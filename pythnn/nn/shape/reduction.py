@@ -63,6 +63,23 @@ class _ByKernel(_Reduction, ABC, kernel=True):
             places.resize(*self._kept(input))
         return output
 
+    def updateGradInput(self, input: Any, gradOutput: Any) -> Any:
+        places = getattr(self.tensors, "_indices", None) if self._finds_places else None
+        if not self._is_for_kernel(input, gradOutput, places):
+            return super().updateGradInput(input, gradOutput)
+        gradInput = self.result("gradInput", input)
+        settings = places, self._axis(input) + 1, self._mode()
+        self._kernel("Reduction_updateGradInput", None, input, gradOutput, gradInput, *settings)
+        return gradInput
+
+    def _is_for_kernel(self, input: Any, gradOutput: Any, places: Any) -> bool:
+        """Whether the C function takes these: Tensors of one real type, and places of its own."""
+        if type(input) is not Tensor or type(gradOutput) is not Tensor:
+            return False
+        if self._finds_places and (type(places) is not Tensor or places.dtype != np.int64):
+            return False
+        return bool(input.dtype.kind == "f" and gradOutput.dtype == input.dtype)
+
 
 class _Sums(_Reduction):
     sizeAverage: bool

@@ -1,4 +1,4 @@
-/* Random calls of every function of THNN.h and THNNExtraModules.h.
+/* Random calls of every function of THNN.h, THNNExtraModules.h and THNNExtraSequences.h.
  *
  *     test_random_calls --count 10000000 --seed 1 --jobs 2
  *

@@ -28,7 +28,11 @@ from _build.steps import call_of_words
 from _build.table import Argument, Entry, read_table
 
 SEEDS = Path(__file__).with_name("seeds.txt")
-HEADERS = ("generic/THNN.h", "generic/THNNExtraModules.h")
+HEADERS = (
+    "generic/THNN.h",
+    "generic/THNNExtraModules.h",
+    "generic/THNNExtraSequences.h",
+)
 REALS = ("Float", "Double")
 LARGEST = 2000
 """Elements of all tensors of a call, at most: calls are to take microseconds."""

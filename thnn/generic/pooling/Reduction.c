@@ -2,7 +2,11 @@
  *   input            any shape
  *   output, indices  the same without dimension dim, or with size 1 there
  * Sums are added up in double precision. Among equals the first element counts. NaN counts as the
- * greatest element, and as the least. */
+ * greatest element, and as the least.
+ *   gradOutput       an element for each of output
+ *   gradInput        as input: the gradient of the result for each element of a sum, its share for
+ *                    each of a mean, and for the element that an index names, with 0 for others */
+#include "call/indices.h"
 #include "generic/pooling/checks.h"
 #include "generic/template.h"
 #include "work/sizes.h"
@@ -31,6 +35,15 @@ THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input, THNN
   const int before = (int)dim.value - 1, after = input.nDimension - before - 1;
   return (THNNPlanes){before > 0 ? THNN_product(before, input.size) : 1, input.size[before],
                       after > 0 ? THNN_product(after, input.size + before + 1) : 1};
+}
+
+void THNN_Reduction_gradientCheck(const char *function, THNNPlanes reduced, THNNReduction mode,
+                                  THNNShape gradOutput, THNNShape indices)
+{
+  const int64_t results = reduced.batch * reduced.positions;
+  THNN_checkElements(function, gradOutput, results, "one for each result");
+  if (mode >= THNN_REDUCTION_GREATEST)
+    THNN_checkElements(function, indices, results, "one for each result");
 }
 
 int THNN_reducedSizes(THNNShape input, int dim, bool keep, int64_t *size)
@@ -108,6 +121,38 @@ static THNNBlocks piecesOfColumns(const THNNState *state, THNNPlanes shape)
   return (THNNBlocks){divideUp(columns, length), length, columns};
 }
 
+/* How results are cut into pieces: of all of them if these come from rows, otherwise of a sample's. */
+typedef struct Pieces {
+  THNNPlanes shape;
+  bool rows;
+  THNNBlocks blocks;
+  int64_t count;
+  int threads;
+} Pieces;
+
+static Pieces piecesOf(const THNNState *state, THNNPlanes shape)
+{
+  const bool rows = shape.positions == 1;
+  const double elements = (double)shape.batch * (double)shape.planes * (double)shape.positions;
+  Pieces pieces = {.shape = shape, .rows = rows};
+  pieces.blocks = rows ? THNN_rowBlocks(shape.batch, shape.planes) : piecesOfColumns(state, shape);
+  pieces.count = rows ? pieces.blocks.count : shape.batch * pieces.blocks.count;
+  pieces.threads = THNN_threads(state, pieces.count, elements);
+  return pieces;
+}
+
+/* Results [begin, end) of a sample; where they come from rows, all are of one sample. */
+typedef struct Piece {
+  int64_t sample, begin, end;
+} Piece;
+
+static Piece pieceAt(const Pieces *of, int64_t number)
+{
+  const int64_t block = number % of->blocks.count, begin = block * of->blocks.length;
+  return (Piece){of->rows ? 0 : number / of->blocks.count, begin,
+                 begin + THNN_blockLength(&of->blocks, block)};
+}
+
 void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                    THIndexTensor *indices, int dim, bool keep, int mode)
 {
@@ -130,23 +175,102 @@ void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *
   call.x = in->data;
   call.y = out->data;
   call.place = places != NULL ? places->data : NULL;
-  const int64_t batch = call.shape.batch, count = call.shape.planes;
-  const int64_t positions = call.shape.positions;
-  const bool rows = positions == 1;
-  /* A block is a piece of all results if these come from rows, otherwise of a sample's. */
-  const THNNBlocks blocks =
-      rows ? THNN_rowBlocks(batch, count) : piecesOfColumns(state, call.shape);
-  const int64_t pieces = rows ? blocks.count : batch * blocks.count;
-  const int threads =
-      THNN_threads(state, pieces, (double)batch * (double)count * (double)positions);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < pieces; i++) {
-    const int64_t block = i % blocks.count, begin = block * blocks.length;
-    const int64_t end = begin + THNN_blockLength(&blocks, block);
-    if (rows)
-      reduceRows(&call, begin, end);
+  const Pieces pieces = piecesOf(state, call.shape);
+#pragma omp parallel for num_threads(pieces.threads) schedule(static)
+  for (int64_t i = 0; i < pieces.count; i++) {
+    const Piece piece = pieceAt(&pieces, i);
+    if (pieces.rows)
+      reduceRows(&call, piece.begin, piece.end);
     else
-      reduceColumns(&call, i / blocks.count, begin, end);
+      reduceColumns(&call, piece.sample, piece.begin, piece.end);
+  }
+  THNN_planRelease(&plan);
+}
+
+/* A call backward. */
+typedef struct Spread {
+  THNNReduction mode;
+  THNNPlanes shape;
+  const real *gradOutput;
+  const int64_t *place;
+  real *gradInput;
+} Spread;
+
+/* Computes the gradients of the elements that make results [begin, end) of a sample. */
+static void spreadPiece(const Spread *call, int64_t sample, int64_t begin, int64_t end)
+{
+  const int64_t count = call->shape.planes, apart = call->shape.positions, n = end - begin;
+  const int64_t at = sample * apart + begin;
+  const real *gradient = call->gradOutput + at;
+  real *to = call->gradInput + sample * count * apart + begin;
+  const bool sums = call->mode <= THNN_REDUCTION_MEAN;
+  if (sums) {
+    const real divisor = call->mode == THNN_REDUCTION_MEAN ? (real)count : 1;
+    for (int64_t i = 0; i < n; i++)
+      to[i] = gradient[i] / divisor;
+  } else {
+    THNN_(simd).pointwise.fill(n, 0, to);
+  }
+  for (int64_t k = 1; k < count; k++)
+    if (sums)
+      THNN_(simd).pointwise.copy(n, to, to + k * apart);
+    else
+      THNN_(simd).pointwise.fill(n, 0, to + k * apart);
+  for (int64_t i = 0; i < n && !sums; i++)
+    to[(call->place[at + i] - TH_INDEX_BASE) * apart + i] = gradient[i];
+}
+
+/* The same where results [begin, end) come from rows. */
+static void spreadRows(const Spread *call, int64_t begin, int64_t end)
+{
+  const int64_t count = call->shape.planes;
+  for (int64_t i = begin; i < end; i++) {
+    real *row = call->gradInput + i * count;
+    const real gradient = call->gradOutput[i];
+    if (call->mode <= THNN_REDUCTION_MEAN) {
+      const real divisor = call->mode == THNN_REDUCTION_MEAN ? (real)count : 1;
+      THNN_(simd).pointwise.fill(count, gradient / divisor, row);
+    } else {
+      THNN_(simd).pointwise.fill(count, 0, row);
+      row[call->place[i] - TH_INDEX_BASE] = gradient;
+    }
+  }
+}
+
+void THNN_(Reduction_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                      THTensor *gradInput, THIndexTensor *indices, int dim,
+                                      int mode)
+{
+  const char *function = "Reduction_updateGradInput";
+  Spread call = {.mode = (THNNReduction)mode};
+  call.shape = THNN_Reduction_shapeCheck(function, THNN_SHAPE(input, 2), THNN_SCALAR(dim, 6),
+                                         THNN_SCALAR(mode, 7));
+  THNN_Reduction_gradientCheck(function, call.shape, call.mode, THNN_SHAPE(gradOutput, 3),
+                               THNN_SHAPE(indices, 5));
+  const bool extremes = call.mode >= THNN_REDUCTION_GREATEST;
+  if (extremes)
+    THNN_checkIndices(state, THNN_INDICES(function, indices, 5),
+                      call.shape.batch * call.shape.positions, TH_INDEX_BASE,
+                      call.shape.planes - 1 + TH_INDEX_BASE, "elements of dim");
+
+  THNNPlan plan;
+  THNN_planStart(&plan, function, state);
+  THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
+  THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
+  THNNBuffer *places = extremes ? THNN_planIn(&plan, indices, 5) : NULL;
+  THNN_planAcquire(&plan);
+
+  call.gradOutput = from->data;
+  call.gradInput = to->data;
+  call.place = places != NULL ? places->data : NULL;
+  const Pieces pieces = piecesOf(state, call.shape);
+#pragma omp parallel for num_threads(pieces.threads) schedule(static)
+  for (int64_t i = 0; i < pieces.count; i++) {
+    const Piece piece = pieceAt(&pieces, i);
+    if (pieces.rows)
+      spreadRows(&call, piece.begin, piece.end);
+    else
+      spreadPiece(&call, piece.sample, piece.begin, piece.end);
   }
   THNN_planRelease(&plan);
 }

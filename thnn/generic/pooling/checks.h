@@ -111,6 +111,11 @@ enum { THNN_MOST_REDUCED_DIMENSIONS = 64 };
 THNN_PRIVATE THNNPlanes THNN_Reduction_shapeCheck(const char *function, THNNShape input,
                                                   THNNScalar dim, THNNScalar mode);
 
+/* Checks the gradient of a reduction's output and, where places are needed, their number. */
+THNN_PRIVATE void THNN_Reduction_gradientCheck(const char *function, THNNPlanes reduced,
+                                               THNNReduction mode, THNNShape gradOutput,
+                                               THNNShape indices);
+
 /* The sizes of a reduction's output; returns the number of dimensions. */
 THNN_PRIVATE int THNN_reducedSizes(THNNShape input, int dim, bool keep, int64_t *size);
 

@@ -339,6 +339,13 @@ def reduction(draw: Draw) -> None:
     mean = draw.result("Reduction_updateOutput", x, RESULT, None, dim, keep, 1)
     sizes = np.abs(x).sum(dim - 1, keepdims=keeps) / size
     draw.close("mean", mean, x.astype(float).mean(dim - 1, keepdims=keeps), sizes, 2)
+    gradient = draw.integers(*total.shape)
+    kept = tuple(1 if d == dim - 1 else n for d, n in enumerate(x.shape))
+    whole = np.broadcast_to(gradient.reshape(kept), x.shape)
+    for mode, divisor in ((0, 1), (1, size)):
+        arguments = x, gradient, RESULT, None, dim, mode
+        spread = draw.result("Reduction_updateGradInput", *arguments)
+        draw.close("gradient of sums", spread, whole / divisor, np.abs(whole) / divisor, 1)
     if draw.flag():
         x[draw.random.random(x.shape) < 0.1] = np.nan
     for mode, choice in ((2, np.argmax), (3, np.argmin)):
@@ -354,3 +361,9 @@ def reduction(draw: Draw) -> None:
         draw.equal("place", found, places + 1)
         alone = draw.result("Reduction_updateOutput", x, RESULT, None, dim, keep, mode)
         draw.equal("extreme alone", alone, wanted)
+        arguments = x, gradient, RESULT, found, dim, mode
+        spread = draw.result("Reduction_updateGradInput", *arguments)
+        named = np.zeros(x.shape)
+        at = choice(x, dim - 1).reshape(kept)
+        np.put_along_axis(named, at, gradient.reshape(kept), dim - 1)
+        draw.equal("gradient of the extreme", spread, named)

@@ -1,5 +1,6 @@
 /* The twin of generic/pooling/Reduction.c. Sums are in accreal. */
 #include "cuda/generic/shared/vectors.cuh"
+#include "cuda/THC/THCIndex.cuh"
 #include "generic/pooling/checks.h"
 
 namespace
@@ -61,6 +62,25 @@ template <bool greatest> struct Extremes {
   }
 };
 
+/* The gradients of a result for the elements that it came from; none for a bad place. */
+struct Spread {
+  accreal divisor;
+  const real *gradOutput;
+  const int64_t *places; /* NULL: every element has a share */
+  real *gradInput;
+
+  template <typename Team, int kept>
+  __device__ void operator()(const Vector &of, Team, std::integral_constant<int, kept>) const
+  {
+    if (of.length == 0)
+      return;
+    const real share = (real)(gradOutput[of.number] / divisor);
+    for (int64_t i = Team::rank(); i < of.length; i += Team::SIZE)
+      gradInput[of.first + i * of.stride] =
+          !places || places[of.number] - TH_INDEX_BASE == i ? share : real(0);
+  }
+};
+
 template <typename Work> void reduce(THCPlan *plan, const THNNPlanes &shape, const Work &work)
 {
   if (shape.positions > 1)
@@ -99,5 +119,32 @@ void THCUNN_(Reduction_updateOutput)(THCState *state, THCTensor *input, THCTenso
     reduce(&plan, shape, Extremes<true>{x, y, places});
   else
     reduce(&plan, shape, Extremes<false>{x, y, places});
+  THC_planRelease(&plan);
+}
+
+void THCUNN_(Reduction_updateGradInput)(THCState *state, THCTensor *input, THCTensor *gradOutput,
+                                        THCTensor *gradInput, THCIndexTensor *indices, int dim,
+                                        int mode)
+{
+  const char *function = "Reduction_updateGradInput";
+  const THNNPlanes shape = THNN_Reduction_shapeCheck(function, THNN_SHAPE(input, 2),
+                                                     THNN_SCALAR(dim, 6), THNN_SCALAR(mode, 7));
+  THNN_Reduction_gradientCheck(function, shape, (THNNReduction)mode, THNN_SHAPE(gradOutput, 3),
+                               THNN_SHAPE(indices, 5));
+  const bool extremes = mode >= THNN_REDUCTION_GREATEST;
+  if (extremes)
+    THC_checkIndices(state, function, indices, "indices", 5, TH_INDEX_BASE,
+                     shape.planes - 1 + TH_INDEX_BASE);
+
+  THCPlan plan;
+  THC_planStart(&plan, function, state);
+  const THNNBuffer *from = THC_planIn(&plan, gradOutput, 3);
+  const THNNBuffer *to = THC_planOutLike(&plan, gradInput, 4, input);
+  const THNNBuffer *places = extremes ? THC_planIn(&plan, indices, 5) : nullptr;
+  THC_planAcquire(&plan);
+  reduce(&plan, shape,
+         Spread{mode == THNN_REDUCTION_MEAN ? (accreal)shape.planes : accreal(1),
+                THC_pointer<const real>(from), THC_pointer<const int64_t>(places),
+                THC_pointer<real>(to)});
   THC_planRelease(&plan);
 }

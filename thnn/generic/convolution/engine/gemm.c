@@ -455,7 +455,8 @@ static void foldTogether(const GemmWork *work, GemmAreas areas)
   const Operands *of = work->of;
   const int64_t plane = THNN_convolutionImagePositions(columns);
   const int64_t bands = minimum(columns->input[outermost(columns)], work->plan->threads);
-#pragma omp for schedule(static)
+  /* Threads wait for each other after the products, before any of them adds to the map. */
+#pragma omp for schedule(static) nowait
   for (int64_t i = 0; i < columns->inputPlanes; i++)
     startFromBias(of, i, 1, plane, plane, of->map + i * plane);
   for (int64_t position = 0; position < tiles->positions; position += tiles->tilePositions)
