@@ -32,6 +32,7 @@ __all__ = [
     "Problem",
     "check_named",
     "checked",
+    "chosen",
     "convolution_times",
     "is_name",
     "plan_of",
@@ -180,16 +181,25 @@ class ConvolutionTimes:
             raise THNNError(f"{file} does not hold times of convolutions: {error!r}") from None
         self._seconds.update(read)
 
-    def best(self, problem: Problem, state: State, measure: Callable[[str], float]) -> str:
-        """The fastest algorithm of those that apply; what is not known yet is measured."""
+    def best(
+        self, problem: Problem, state: State, measure: Callable[[str], float] | None
+    ) -> str | None:
+        """The fastest algorithm of those that apply; what is not known yet is measured.
+
+        None where that would have to be, but there is nothing to measure with.
+        """
         limit = state.workspace_limit
         accuracy = state.accuracy
         names = tuple(name for name in _NAMED if _applies(problem, name, limit, accuracy))
         return self._best(problem, state.threads or get_num_threads(), limit, names, measure)
 
     def best_on_device(
-        self, problem: Problem, limit: int, names: tuple[str, ...], measure: Callable[[str], float]
-    ) -> str:
+        self,
+        problem: Problem,
+        limit: int,
+        names: tuple[str, ...],
+        measure: Callable[[str], float] | None,
+    ) -> str | None:
         """The same for those of a device."""
         return self._best(problem, _ON_DEVICE, limit, names, measure)
 
@@ -199,16 +209,18 @@ class ConvolutionTimes:
         threads: int,
         limit: int,
         names: tuple[str, ...],
-        measure: Callable[[str], float],
-    ) -> str:
+        measure: Callable[[str], float] | None,
+    ) -> str | None:
         """The fastest of some algorithms, of which those that are not known yet are measured."""
         key = (*problem[:-1], threads, limit, problem.sizes)
         known = self._seconds.get(key, {})
         missing = [name for name in names if name not in known]
         if missing:
+            if measure is None:
+                return None
             known = known | {name: measure(name) for name in missing}
             self._seconds[key] = known
-        return min(names, key=known.__getitem__)
+        return min(names, key=known.__getitem__, default=None)
 
 
 def _key(row: list[Any]) -> tuple[Any, ...]:
@@ -288,8 +300,23 @@ def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], Non
                 state,
                 lambda n: seconds_of(lambda: run(state._with_algorithm(n))),  # type: ignore[arg-type]
             )
-        if choice.endswith("_once"):
+        if choice.endswith("_once") and name is not None:
             state._once[problem.result] = name
-    if not _applies(problem, name, state.workspace_limit, state.accuracy):
+    if name is None or not _applies(problem, name, state.workspace_limit, state.accuracy):
         name = "auto"
+    return state._with_algorithm(name)  # type: ignore[arg-type]
+
+
+def chosen(state: State, problem: Problem) -> State:
+    """The state with the algorithm that it has chosen for a result, if it has chosen one.
+
+    Nothing is measured for it.
+    """
+    check_named(state, problem)
+    choice = state._convolution[RESULTS.index(problem.result)]
+    name = state._once.get(problem.result) if choice.endswith("_once") else None
+    if name is None and choice.startswith("time") and not state.reproducible:
+        name = convolution_times.best(problem, state, None)
+    if name is None or not _applies(problem, name, state.workspace_limit, state.accuracy):
+        return state
     return state._with_algorithm(name)  # type: ignore[arg-type]

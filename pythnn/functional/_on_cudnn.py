@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._cuda.cudnn import convolution, layers
@@ -184,21 +185,24 @@ def _by_method(
     choice: str,
     measure: Callable[[Handle, str], float] | None,
 ) -> str | None:
-    """The algorithm that cuDNN advises, or the fastest one; as at the first call for "…_once"."""
+    """The algorithm that cuDNN advises, or the fastest one; as at the first call for "…_once".
+
+    Without `measure` this is a question, which settles nothing for later calls.
+    """
     limit, key = state.workspace_limit, f"cuda {call.problem.result}"
     name = state._once.get(key) if choice.endswith("_once") else None
     if name is not None and (name == _OWN or call.fits(handle, name, limit)):
         return name
-    first = name is None
-    if choice.startswith("time") and first and measure is not None:
+    first, name = name is None, None
+    if choice.startswith("time") and first:
         own = () if state.use_cudnn is True else (_OWN,)
         fit = (n for n in ALGORITHMS[call.operation] if call.fits(handle, n, limit))
         name = convolution_times.best_on_device(
-            call.problem, limit, (*own, *fit), lambda n: measure(handle, n)
+            call.problem, limit, (*own, *fit), partial(measure, handle) if measure else None
         )
-    else:
+    if name is None:
         name = call.advised(handle, limit)
-    if choice.endswith("_once") and first and name is not None:
+    if choice.endswith("_once") and first and name is not None and measure is not None:
         state._once[key] = name
     return name
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import describe
 from .._state import RESULTS, State
 from .._tensor import is_on_device
 from ._arrays import Size, Unfit, sizes_of, whole
-from ._choices import Plan, convolution_times, plan_of, problem_of
+from ._choices import Plan, checked, chosen, convolution_times, plan_of, problem_of
 from ._front import function
 from ._windows import Border, transposed_window, window_of
 
@@ -47,9 +46,10 @@ def convolution_plan(
     dtype : float32 or float64; by default that of `x`, or float64 for a shape
 
     Returns a named tuple: the algorithm, the bytes of scratch memory, and the expected time in
-    cycles of one core. A state that says how to choose is taken for "auto". On a GPU the scratch
-    memory is cuDNN's ("gemm", the library's own way, takes what the GPU's cache suggests, and says
-    0), and the time is not a number.
+    cycles of one core. A state that says how to choose tells what it has chosen, from times that
+    are known or at an earlier call; before, it is taken for "auto". On a GPU the scratch memory is
+    cuDNN's ("gemm", the library's own way, takes what the GPU's cache suggests, and says 0), and
+    the time is not a number.
 
     >>> with State(convolution="gemm") as state:
     ...     plan = convolution_plan((8, 64, 56, 56), (64, 64, 5, 5), padding=2, state=state)
@@ -63,8 +63,8 @@ def convolution_plan(
         raise Unfit("dtype", "float32 or float64", repr(dtype)) from None
     if real not in (np.float32, np.float64):
         raise Unfit("dtype", "float32 or float64", f"{real}")
-    if state is not None and not isinstance(state, State):
-        raise Unfit("state", "a State or None", describe(state))
+    if state is not None:
+        checked(state)
     if result not in RESULTS:
         raise Unfit("result", f"one of {', '.join(map(repr, RESULTS))}", repr(result))
     for name, flag in (("transposed", transposed), ("add", add)):
@@ -90,7 +90,7 @@ def convolution_plan(
         from ._on_cudnn import plan_on_device
 
         return plan_on_device(problem, window, kernels, x, state)
-    return plan_of(problem, state)
+    return plan_of(problem, state and chosen(state, problem))
 
 
 def _shape(name: str, value: Any) -> tuple[int, ...]:

@@ -306,6 +306,24 @@ def test_choosing(cudnn: StandIn, xp: Any, times: Any, tmp_path: Path) -> None:
         assert [n for _, n, _ in cudnn.calls()] == [ALGORITHMS["output"]["cudnn_fft"]]
 
 
+def test_asking_settles_nothing(cudnn: StandIn, xp: Any, times: Any) -> None:
+    """What "time_once" keeps to is measured by the first call, whatever was asked before."""
+    x, w = there(xp, X, W)
+    with State(convolution="time_once", workspace_limit=LIMIT) as state:
+        guessed = F.convolution_plan(x, w, **SETTINGS, state=state).algorithm
+        F.conv2d(x, w, **SETTINGS, state=state)
+        assert len(times) == 1
+        known = next(iter(times._seconds.values()))
+        other = next(name for name in known if name not in (guessed, "gemm"))
+    known |= dict.fromkeys(known, 1.0) | {other: 0.5}
+    with State(convolution="time_once", workspace_limit=LIMIT) as state:
+        for _ in range(2):
+            assert F.convolution_plan(x, w, **SETTINGS, state=state).algorithm == other
+            F.conv2d(x, w, **SETTINGS, state=state)
+            times.clear()
+        assert len(times) == 0
+
+
 def test_measuring_adds_nothing(cudnn: StandIn, xp: Any, times: Any) -> None:
     grad = F.conv2d(X, W, **SETTINGS)
     expected = F.conv2d_backward(grad, X, W, **SETTINGS)

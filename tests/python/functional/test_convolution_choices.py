@@ -318,6 +318,46 @@ def test_plans(name: str, result: str) -> None:
     assert back.algorithm in NAMES
 
 
+def test_plans_say_what_was_chosen(times: Any, tmp_path: Path) -> None:
+    """Of known times the fastest; before there are any, what costs say. Asking chooses nothing."""
+    guessed = F.convolution_plan(X, W, **SETTINGS).algorithm
+    fastest = next(name for name in NAMES if name != guessed)
+    for method in ("time_once", "time_on_shape_change"):
+        times.clear()
+        with State(convolution=method) as state:
+            settings: dict[str, Any] = {**SETTINGS, "state": state}
+            assert F.convolution_plan(X, W, **settings).algorithm == guessed
+            assert len(times) == 0
+            F.conv2d(X, W, **settings)
+            times.load(edited(times, tmp_path, dict.fromkeys(RESULTS, fastest)))
+            if method == "time_on_shape_change":
+                assert F.convolution_plan(X, W, **settings).algorithm == fastest
+        with State(convolution=method) as state:
+            settings["state"] = state
+            plan = F.convolution_plan(X, W, **settings)
+            with State(convolution=fastest) as named:
+                assert plan == F.convolution_plan(X, W, **SETTINGS, state=named)
+            assert F.conv2d(X, W, **settings).tobytes() == computed(fastest)[0]
+            times.clear()
+            kept = fastest if method == "time_once" else guessed
+            assert F.convolution_plan(X, W, **settings).algorithm == kept
+
+
+@pytest.mark.parametrize("name", ["fft", "cudnn", "winograd"])
+def test_plans_of_names_that_do_not_apply(name: str) -> None:
+    """They are refused, as the call is."""
+    settings: dict[str, Any] = {**SETTINGS, "stride": 2}
+    with State(convolution=name) as state:
+        messages = []
+        for function in (F.conv2d, F.convolution_plan):
+            with pytest.raises(THNNArgumentError, match="'state': expected an algorithm") as error:
+                function(X, W, **settings, state=state)
+            messages.append(str(error.value).partition("expected")[2])
+    assert messages[0] == messages[1]
+    with pytest.raises(THNNError, match="the State is closed"):
+        F.convolution_plan(X, W, state=state)
+
+
 @pytest.mark.parametrize(
     ("change", "argument"),
     [
