@@ -1,12 +1,14 @@
-"""Whether elements of an array share memory, from sizes and strides alone."""
+"""Whether elements of an array, or two arrays, share memory: from sizes and strides alone."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-__all__ = ["Strided", "overlaps_itself"]
+import numpy as np
+
+__all__ = ["Strided", "may_share_memory", "overlaps_itself"]
 
 MAX_STEPS = 1 << 16
 """How many combinations are tried: tenths of a second."""
@@ -21,6 +23,34 @@ class Strided(Protocol):
     def strides(self) -> tuple[int, ...]: ...
     @property
     def itemsize(self) -> int: ...
+
+
+def may_share_memory(one: Any, other: Any) -> bool:
+    """Whether the memory from the first to the last elements of two arrays has parts in common.
+
+    Both in the CPU's memory or both on a device; what does not say where it lies may.
+    """
+    first, second = _span(one), _span(other)
+    if first is None or second is None:
+        return True
+    return first[0] < second[1] and second[0] < first[1]
+
+
+def _span(array: Any) -> tuple[int, int] | None:
+    """Where an array begins and ends, as addresses."""
+    found = getattr(array, "__cuda_array_interface__", None)
+    if found is None:
+        if not hasattr(array, "__array_interface__"):
+            return None
+        found = np.asarray(array).__array_interface__  # a Tensor's own has no address
+    start, shape, strides = found["data"][0], found["shape"], found.get("strides")
+    if 0 in shape:
+        return start, start
+    if strides is None:
+        return start, start + math.prod(shape) * array.dtype.itemsize
+    reaches = [(size - 1) * stride for size, stride in zip(shape, strides, strict=True)]
+    end = start + sum(reach for reach in reaches if reach > 0) + array.dtype.itemsize
+    return start + sum(reach for reach in reaches if reach < 0), end
 
 
 def overlaps_itself(array: Strided) -> bool:

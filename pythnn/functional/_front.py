@@ -313,11 +313,13 @@ def {self.body.__name__}({self._parameters()}):
         if self.statistics and given["training"]:
             raise Unfit(name, "samples to take the mean of", f"shape {shape}")
         stand_ins: dict[str, Any] = {n: _filled(given[n]) for n in empty}
+        added: dict[int, Any] = {}
         if isinstance(given.get("add_to"), Mapping):
             stand_ins["add_to"] = {
                 n: _filled(a) if getattr(a, "size", 1) == 0 else a
                 for n, a in given["add_to"].items()
             }
+            added = {id(stand_ins["add_to"][n]): a for n, a in given["add_to"].items()}
         found = self._body({**given, **stand_ins})
         if isinstance(found, float) or getattr(found, "ndim", 1) == 0:
             if given.get("average"):
@@ -328,7 +330,9 @@ def {self.body.__name__}({self._parameters()}):
         cuts = range(len(found)) if self.per_sample is None else self.per_sample
         axes = dict(entry if isinstance(entry, tuple) else (entry, 0) for entry in cuts)
         return tuple(
-            one[(slice(None),) * axes[i] + cut] if i in axes and one is not None else one
+            one[(slice(None),) * axes[i] + cut]
+            if i in axes and one is not None and id(one) not in added
+            else added.get(id(one), one)
             for i, one in enumerate(found)
         )
 

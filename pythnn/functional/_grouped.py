@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .. import thnn
+from .._calls.recorded import Recorded
+from .._overlap import may_share_memory, overlaps_itself
 from .._state import RESULTS, State
 from ._arrays import Array, Unfit, check_shape, new, on_host, shaped, zeros
 from ._choices import Problem, check_named, checked, is_name, problem_of, state_for
@@ -167,6 +169,13 @@ def _check_add_to(add_to: Any, needs: Needs, shapes: Mapping[str, Any], like: An
             raise Unfit("add_to", wanted, f"shape {tuple(shape)}")
         if isinstance(array, np.ndarray) and not array.flags.writeable:
             raise Unfit("add_to", f"a writable array for {name!r}", "a read-only one")
+        if (
+            isinstance(array, np.ndarray)
+            and not array.flags.c_contiguous
+            and overlaps_itself(array)
+        ):
+            wanted = f"an array whose elements lie apart for {name!r}"
+            raise Unfit("add_to", wanted, "one that overlaps itself")
 
 
 class _Kind(NamedTuple):
@@ -336,11 +345,20 @@ def _gradients(
         if grad_weight is not None and state is not None:
             _check_choice_of_weight(kind, window, x, weight, state)
         start = add_to.get("x")
+        if start is not None and (grad_weight is not None or grad_bias is not None):
+            x, grad_output = _apart(x, start), _apart(grad_output, start)
         grad_x = _to_input(kind, window, flip, grad_output, weight, x.shape, start, state)
     if grad_weight is not None or grad_bias is not None:
         n = weight.ndim - 2
         _to_parameters(kind, window, flip, grad_output, x, grad_weight, grad_bias, n, state)
     return grad_x, grad_weight, grad_bias
+
+
+def _apart(array: Any, written: Any) -> Any:
+    """An array that is read after another one was written to: a copy where these may be one."""
+    if type(array) is Recorded or not may_share_memory(array, written):
+        return array
+    return array.copy()
 
 
 def convolve_back(

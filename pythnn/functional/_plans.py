@@ -63,6 +63,18 @@ def _key_of_arrays(value: Any) -> Any:
     raise TypeError(kind)
 
 
+def _key_of_added(added: Any, *arrays: Any) -> Any:
+    """The key of arrays that gradients are added to.
+
+    TypeError where the first gradient goes to memory that later ones are computed from: that is for
+    the body, which makes copies.
+    """
+    first = added.get("x")
+    if first is not None and any(np.may_share_memory(first, array) for array in arrays):
+        raise TypeError
+    return _key_of_arrays(added)
+
+
 def _nesting(value: Any) -> Any:
     """The key of a recurrent layer's parameters, in nested tuples or lists.
 
@@ -90,6 +102,7 @@ def _form_of(value: Any) -> Kept:
 
 KEYS: Mapping[str, Any] = {
     "form_of": _form_of,
+    "key_of_added": _key_of_added,
     "key_of_arrays": _key_of_arrays,
     "nesting": _nesting,
     "setting": _setting,
@@ -131,6 +144,9 @@ class Plans:
         if _is_pair(kind):
             key = f"type({name}), {name}[0] is None, {name}[1] is None"
             return f"None if {name} is None else ({key})"
+        if kind == "AddTo":
+            others = ", ".join(n for n, of in self._kinds.items() if of in _ARRAYS)
+            return f"None if {name} is None else key_of_added({name}, {others})"
         if kind is not None:
             return f"None if {name} is None else key_of_arrays({name})"
         if parameter.default is parameter.empty:

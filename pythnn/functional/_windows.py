@@ -135,6 +135,8 @@ def _settings(
     n = len(weight) - 2
     strides, dilations = _positive("stride", stride, n), _positive("dilation", dilation, n)
     _positive("groups", groups, 1)
+    if 0 in weight:
+        raise Unfit("weight", "sizes from 1 on", f"shape {weight}")
     if weight[0] % groups:
         wanted = f"a multiple of the {groups} groups as its first size"
         raise Unfit("weight", wanted, f"shape {weight}")

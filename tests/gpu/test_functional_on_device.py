@@ -143,6 +143,20 @@ def test_algorithms_of_convolutions(xp: Any, real: Any) -> None:
 
 
 @pytest.mark.parametrize("real", REALS)
+@pytest.mark.parametrize("to", [0, 1])
+def test_a_gradient_is_added_to_what_others_are_computed_from(xp: Any, real: Any, to: int) -> None:
+    x, weight = quarters(2, 4, 5, 5).astype(real), quarters(4, 2, 3, 3).astype(real)
+    grad, settings = quarters(2, 4, 5, 5).astype(real), {"groups": 2, "padding": 1}
+    expected = F.conv2d_backward(grad, x, weight, **settings)
+    given = xp.asarray(grad), xp.asarray(x), xp.asarray(weight)
+    found = F.conv2d_backward(*given, **settings, add_to={"x": given[to]})
+    assert found[0] is given[to]
+    np.testing.assert_array_equal(found[0].get(), (grad, x)[to] + expected[0])
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_array_equal(one.get(), other)
+
+
+@pytest.mark.parametrize("real", REALS)
 def test_gradients_of_convolutions_are_added(xp: Any, real: Any) -> None:
     x, weight = quarters(2, 4, 5, 5).astype(real), quarters(6, 2, 3, 3).astype(real)
     grad = F.conv2d(x, weight, groups=2)

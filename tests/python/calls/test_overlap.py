@@ -11,7 +11,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 from pythnn import Tensor, THNNArgumentError, nn, thnn
-from pythnn._overlap import overlaps_itself
+from pythnn._overlap import may_share_memory, overlaps_itself
 
 SEED = 20
 
@@ -43,6 +43,27 @@ def test_against_the_definition():
         assert overlaps_itself(array) == expected, f"{array} (seed {SEED})"
         counts[expected] += 1
     assert min(counts.values()) > 1000
+
+
+def test_spans_of_two_arrays():
+    """As numpy has it, also of Tensors; what does not say where it lies may be anywhere."""
+    rng = np.random.default_rng(SEED)
+    memory = np.zeros(60)
+    counts = {True: 0, False: 0}
+    for _ in range(2000):
+        arrays = []
+        for _ in range(2):
+            first, last = np.sort(rng.integers(0, 61, 2))
+            part = memory[first : last : rng.integers(1, 4)]
+            arrays.append(part[::-1] if rng.integers(2) else part)
+        expected = np.may_share_memory(*arrays)
+        assert may_share_memory(*arrays) == expected, f"seed {SEED}"
+        counts[expected] += 1
+    assert min(counts.values()) > 500
+    tensor = Tensor.from_numpy(memory)
+    assert may_share_memory(tensor, memory[3:4])
+    assert not may_share_memory(tensor, memory.copy())
+    assert may_share_memory(layout((1,), (8,)), memory)
 
 
 LARGE = [

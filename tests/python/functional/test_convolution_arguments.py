@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
-from pythnn import THNNArgumentError
+from pythnn import State, THNNArgumentError
 from pythnn import functional as F  # noqa: N812
 from pythnn.functional import _grouped
 
@@ -59,6 +60,10 @@ def test_the_only_dimension_s_pair() -> None:
         (
             lambda: F.conv2d(X, W, groups=3),
             "'x': expected [batch x] 6 (planes in) x height x width, found shape (2, 4, 7, 6)",
+        ),
+        (
+            lambda: F.conv2d(X, W[:, :, :0], groups=2),
+            "'weight': expected sizes from 1 on, found shape (6, 2, 0, 3)",
         ),
         (lambda: F.conv2d(X, W, groups=0), "'groups': expected at least 1, found 0"),
         (
@@ -124,6 +129,7 @@ def test_what_does_not_fit(call: Any, message: str) -> None:
         (("x", "weight"), {"weight": W.tolist()}, "add_to"),
         (("x", "weight"), {"weight": np.ma.ones(W.shape)}, "add_to"),
         (("x", "weight"), {"weight": np.broadcast_to(1.0, W.shape)}, "add_to"),
+        (("x", "weight"), {"weight": as_strided(np.ones(1), W.shape, (0,) * 4)}, "add_to"),
     ],
 )
 def test_gradients_that_cannot_be(needs: Any, add_to: Any, argument: str) -> None:
@@ -134,6 +140,39 @@ def test_gradients_that_cannot_be(needs: Any, add_to: Any, argument: str) -> Non
     with refused(f"conv2d_backward: argument #{9 + (argument == 'add_to')} '{argument}': expected"):
         F.conv2d_backward(OUTPUT, X, W, groups=2, needs=needs, add_to=add_to)
     assert (start == 1).all()
+
+
+@pytest.mark.parametrize("precision", [None, "as_input", "float64"])
+@pytest.mark.parametrize("to", ["x", "grad_output"])
+def test_a_gradient_added_to_what_others_are_computed_from(to: str, precision: Any) -> None:
+    """As of a layer whose output is added to its input: the other gradients are the same."""
+    rng = np.random.default_rng(0)
+    dtype = np.float32 if precision == "float64" else np.float64
+    x, weight, grad_output = (
+        rng.standard_normal(shape).astype(dtype)
+        for shape in ((2, 4, 6, 5), (4, 2, 3, 3), (2, 4, 6, 5))
+    )
+    state = None if precision is None else State(precision=precision)
+    settings: dict[str, Any] = {"groups": 2, "padding": 1, "state": state}
+    wanted = F.conv2d_backward(grad_output, x, weight, **settings)
+    for _ in range(4):  # from the third call on, what was prepared might be taken
+        given = {"grad_output": grad_output.copy(), "x": x.copy()}
+        start, before = given[to], given[to].copy()
+        apart = F.conv2d_backward(grad_output, x, weight, **settings, add_to={"x": before.copy()})
+        found = F.conv2d_backward(**given, weight=weight, **settings, add_to={"x": start})
+        assert found[0] is start
+        for one, other in zip(found, apart, strict=True):
+            np.testing.assert_array_equal(one, other)
+        for one, other in zip(found[1:], wanted[1:], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_arrays_without_elements_are_added_to() -> None:
+    """And are the ones that are returned."""
+    starts = {"x": X[:0].copy(), "weight": np.ones_like(W), "bias": np.ones(6)}
+    found = F.conv2d_backward(OUTPUT[:0], X[:0], W, groups=2, add_to=starts)
+    assert all(one is start for one, start in zip(found, starts.values(), strict=True))
+    assert all((start == 1).all() for start in starts.values())
 
 
 def test_nothing_is_computed_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
