@@ -145,7 +145,7 @@ def _in_words(front: Any, text: str) -> str:
             return _argument(front, name) or name
         return name
 
-    text = text.replace("an input ", "sizes ")
+    text = text.replace("an input plane", "a plane of x").replace("an input ", "sizes ")
     text = _OF_INPUT.sub(of_argument, text)
     text = re.sub(r"'(\w+)'", lambda m: f"'{_argument(front, m[1]) or m[1]}'", text)
     return re.sub(r"\b[A-Za-z_]\w*\b", word, text)

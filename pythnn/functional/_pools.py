@@ -279,12 +279,23 @@ def _elements(shape: Sequence[int], padded: Sequence[int], sides: Any) -> Any:
 def _in_copy(indices: Array, shape: Sequence[int], to: Sequence[int], by: Sequence[int]) -> Array:
     """Positions in a plane as those of the same elements in a copy with padding; -1 stays.
 
-    Each row moves them by as much as the copy's rows are longer.
+    Each row moves them by as much as the copy's rows are longer. What is in no row stays out.
     """
     longer, first = to[-1] - shape[-1], by[0] * to[-1] + by[1]
+    where = array_module(indices).where
     moved = indices + indices // shape[-1] * longer + first
-    found: Array = array_module(indices).where(indices < 0, indices, moved)
+    moved = where(indices < shape[0] * shape[1], moved, indices + to[-2] * to[-1])
+    found: Array = where(indices < 0, indices, moved)
     return found
+
+
+def _check_indices(indices: Array, shape: Sequence[int]) -> None:
+    """Raises for what is no element of a plane, nor -1, on the CPU."""
+    count = shape[0] * shape[1]
+    wrong = indices[(indices < -1) | (indices >= count)]
+    if wrong.size:
+        wanted = f"values from -1 to {count - 1} (elements of a plane of x)"
+        raise Unfit("indices", wanted, f"{wrong[0]}")
 
 
 _MAXIMA: dict[int, Any] = {
@@ -358,6 +369,8 @@ def max_of_backward(
     if dimensions == 2:
         if laid.is_wide:
             (top, _), (left, _) = laid.sides
+            if type(indices) is np.ndarray:
+                _check_indices(indices, x.shape[-2:])
             indices = _in_copy(indices, x.shape[-2:], _padded(x.shape, laid.sides), (top, left))
         indices = indices + 1
     return grad_of_maxima(grad_output, x, indices, windows, state)

@@ -168,6 +168,25 @@ def test_messages(use: Any, message: str) -> None:
     np.testing.assert_array_equal([MEAN, VAR], [mean, var])
 
 
+@pytest.mark.parametrize("padding", [1, 2])
+@pytest.mark.parametrize("wrong", [-2, 36, 40, 2**40])
+def test_places_of_maxima_are_in_a_plane(wrong: int, padding: int) -> None:
+    """However far the padding reaches, and for later calls too."""
+    x = np.random.default_rng(0).standard_normal((2, 3, 6, 6))
+    window: dict[str, Any] = {"window": 3, "stride": 1, "padding": padding}
+    output, indices = F.max_pool2d(x, **window)
+    for _ in range(3):
+        F.max_pool2d_backward(np.ones_like(output), x, indices, **window)
+    indices[1, 2, 3, 4] = wrong
+    message = (
+        "functional.max_pool2d_backward: argument #3 'indices': expected values from -1 to 35"
+        f" (elements of a plane of x), found {wrong}"
+    )
+    with pytest.raises(THNNArgumentError) as error:
+        F.max_pool2d_backward(np.ones_like(output), x, indices, **window)
+    assert str(error.value) == message
+
+
 def test_running_statistics_with_gaps_and_ones() -> None:
     """Statistics are written in place whatever their layout is."""
     x = np.arange(24.0).reshape(2, 3, 4)
