@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import re
 from pathlib import Path
@@ -19,7 +21,7 @@ from support.documents import (
     tables_of,
 )
 
-from pythnn import nn
+from pythnn import State, functional, nn
 
 PAGES = sorted(
     str(file.relative_to(ROOT))
@@ -113,6 +115,35 @@ def test_links_lead_somewhere(name):
         assert target.exists(), link
         if anchor:
             assert anchor in anchors_of(target.read_text()), link
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_calls_in_tables_fit_the_functions(name):
+    """Those of `functional` and of State in the last column: names, numbers and keywords."""
+    calls = 0
+    for line in (ROOT / name).read_text().splitlines():
+        if not line.startswith("|"):
+            continue
+        for code in re.findall(r"`([^`]*)`", line.rpartition(" | ")[2]):
+            # An ellipsis stands for more arguments, or is one.
+            text = re.sub(r"=…", "=None", re.sub(r"(?<=[(,])( ?)…", r"\1*_", code))
+            try:
+                tree = ast.parse(text)
+            except SyntaxError:
+                assert "F." not in code, code
+                continue
+            for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+                function = ast.unparse(call.func)
+                if not function.startswith("F.") and function != "State":
+                    continue
+                known = getattr(functional, function[2:]) if "." in function else State
+                given = [a for a in call.args if not isinstance(a, ast.Starred)]
+                named = {keyword.arg: None for keyword in call.keywords}
+                signature = inspect.signature(known)
+                bind = signature.bind_partial if len(given) < len(call.args) else signature.bind
+                bind(*given, **named)
+                calls += 1
+    assert calls >= (100 if name == "docs/coming-from.md" else 0)
 
 
 def test_every_page_is_in_the_contents():
