@@ -126,10 +126,11 @@ def test_planes(real: Any) -> None:
         assert whole.tobytes() == pieces.tobytes(), module
 
 
+@pytest.mark.parametrize(("kernel", "stride", "size"), [(3, 2, 1003), (2, 3, 1003), (3, 3, 13)])
 @pytest.mark.parametrize("real", [np.float32, np.float64])
-def test_frames(real: Any) -> None:
-    """Frames that are longer than what is put together at a time, under windows that overlap."""
-    kernel, stride, size = 3, 2, 1003
+def test_frames(real: Any, kernel: int, stride: int, size: int) -> None:
+    """Frames that are longer than what is put together at a time, under windows that overlap; and
+    windows that are put together, or are too long for that."""
     frames = BYTES // PIECES // size // np.dtype(real).itemsize
     rng = np.random.default_rng(0)
     x = rng.standard_normal((PIECES, frames, size)).astype(real)

@@ -172,6 +172,52 @@ static void addNarrowBlock(const THNNConvolution *g, int64_t first, int64_t coun
   }
 }
 
+/* With 8 and 12 values, adding them one by one was measured to take nine tenths of the time. */
+enum { LEAST_VALUES = 16 };
+
+/* Whether each frame is in one window at most, which alone decides about it. */
+static bool areApart(const THNNConvolution *g)
+{
+  return g->kernel[1] <= g->stride[1] && g->input[2] >= LEAST_VALUES;
+}
+
+/* Computes the frames of windows that are apart, and those behind them that are in none. A result
+ * that leaves the caches anyway is written with streaming stores. */
+static void setFrames(const THNNState *state, const THNNConvolution *g, const int64_t *indices,
+                      const real *gradOutput, real *gradInput)
+{
+  enum { TILE = 8192 / sizeof(real) };
+  const int64_t windows = g->batch * g->output[1], n = g->input[2], inWindow = g->kernel[1] * n;
+  const int64_t cost = g->stride[1] * n;
+  const THNNBlocks blocks = THNN_rowBlocks(windows, cost);
+  const int threads = THNN_threads(state, blocks.count, (double)windows * (double)cost);
+  const bool leaves = THNN_leavesCaches(g->batch * g->input[1] * n, sizeof(real));
+  const bool stream = leaves && inWindow <= TILE;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t block = 0; block < blocks.count; block++) {
+    real tile[TILE] __attribute__((aligned(64)));
+    const int64_t first = block * blocks.length;
+    THNNRow row = THNN_rowAt(first, 1, g->output[1]);
+    for (int64_t i = 0; i < THNN_blockLength(&blocks, block); i++, THNN_nextRow(&row)) {
+      const int64_t at = (first + i) * n, frame = row.y * g->stride[1];
+      const int64_t next = row.y + 1 < g->output[1] ? frame + g->stride[1] : g->input[1];
+      real *to = gradInput + (row.plane * g->input[1] + frame) * n;
+      if (leaves) {
+        THNN_fetchToSecondLevel(indices + at, n * (int64_t)sizeof *indices, THNN_PAGE_BYTES);
+        THNN_fetchToSecondLevel(gradOutput + at, n * (int64_t)sizeof(real), THNN_PAGE_BYTES);
+      }
+      THNN_(simd).indices.setNamed(n, indices + at, g->kernel[1], gradOutput + at,
+                                   stream ? tile : to);
+      if (stream)
+        THNN_(simd).pointwise.stream(inWindow, tile, to);
+      if (frame + g->kernel[1] < next)
+        THNN_(simd).pointwise.fill((next - frame) * n - inWindow, 0, to + inWindow);
+    }
+    if (stream)
+      THNN_(simd).pointwise.streamEnd();
+  }
+}
+
 /* Each index is a frame of its own window, or -1. A result that leaves the caches anyway is written
  * with streaming stores. */
 static void addFrames(const THNNState *state, const THNNConvolution *g, const int64_t *indices,
@@ -239,6 +285,9 @@ void THNN_(TemporalMaxPooling_updateGradInput)(THNNState *state, THTensor *input
   const THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   const THNNBuffer *index = THNN_planIn(&plan, indices, 5);
   THNN_planAcquire(&plan);
-  addFrames(state, &g, index->data, from->data, to->data);
+  if (areApart(&g))
+    setFrames(state, &g, index->data, from->data, to->data);
+  else
+    addFrames(state, &g, index->data, from->data, to->data);
   THNN_planRelease(&plan);
 }

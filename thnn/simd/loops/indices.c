@@ -445,6 +445,55 @@ static void addNamed(int64_t n, const int64_t *index, int64_t number, const real
     addNamedTo(n, index, number, x, false, sums);
 }
 
+/* Numbers as wide as values, so that vectors of both have the same lanes. */
+#ifdef THNN_REAL_FLOAT
+typedef int32_t WideNumber;
+#else
+typedef int64_t WideNumber;
+#endif
+
+/* Values are taken eight at a time. The last eight overlap those before, which does no harm. There
+ * are eight at least; the compiler has to see that none is before the first one. */
+enum { EIGHT = 8 };
+
+INLINE int64_t eightAt(int64_t i, int64_t n)
+{
+  const int64_t last = n > EIGHT ? n - EIGHT : 0;
+  return i < last ? i : last;
+}
+
+INLINE void narrowEight(const int64_t *index, WideNumber *named)
+{
+#pragma omp simd
+  for (int j = 0; j < EIGHT; j++)
+    named[j] = (WideNumber)index[j];
+}
+
+INLINE void setEight(const WideNumber *named, WideNumber wanted, const real *x, real *y)
+{
+#pragma omp simd
+  for (int j = 0; j < EIGHT; j++) {
+    const real value = x[j];
+    y[j] = 0 + (named[j] == wanted ? value : 0);
+  }
+}
+
+static void setNamed(int64_t n, const int64_t *index, int64_t numbers, const real *x, real *y)
+{
+  enum { PIECE = 128 };
+  WideNumber named[PIECE];
+  for (int64_t i = 0; i < n; i += PIECE) {
+    const int64_t first = eightAt(i, n), count = n - first < PIECE ? n - first : PIECE;
+    for (int64_t j = 0; j < count; j += EIGHT)
+      narrowEight(index + first + eightAt(j, count), named + eightAt(j, count));
+    for (int64_t number = 0; number < numbers; number++)
+      for (int64_t j = 0; j < count; j += EIGHT) {
+        const int64_t at = eightAt(j, count);
+        setEight(named + at, (WideNumber)number, x + first + at, y + number * n + first + at);
+      }
+  }
+}
+
 /* Prefetch distance in rows, which can be anywhere in a table: large enough to hide the latency of
  * memory, small enough for rows to stay in the first-level cache. */
 static int64_t rowsAhead(int64_t columns)
@@ -532,6 +581,7 @@ const SimdIndices SIMD_TABLE(Indices, THNN_SIMD_LEVEL) = {
     .getNearElements = getNearElements,
     .getNarrowElements = getNarrowElements,
     .addNamed = addNamed,
+    .setNamed = setNamed,
     .sumOfBags = sumOfBags,
     .indexOfPlace = indexOfPlace,
     .numbersOfPlace = numbersOfPlace,

@@ -47,6 +47,9 @@ typedef struct SimdIndices {
   /* sums += (index == number ? x : 0); if `first`, sums are set rather than added to */
   void (*addNamed)(int64_t n, const int64_t *index, int64_t number, const real *x, bool first,
                    real *sums);
+  /* Rows of y, n elements each: y[number][i] = 0 + (index[i] == number ? x[i] : 0), for numbers 0 to
+   * numbers - 1. Indices have 32 bits; n >= 8. */
+  void (*setNamed)(int64_t n, const int64_t *index, int64_t numbers, const real *x, real *y);
   /* row b of sums = the sum of the rows in bag b, added up in order, for bags `first` to end - 1 */
   void (*sumOfBags)(const Bags *bags, int64_t first, int64_t end, real *sums);
   /* index = place + first, or `none` where nothing was found */
