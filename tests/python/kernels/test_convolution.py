@@ -424,6 +424,14 @@ def test_many_planes_of_few_positions(planes: tuple[int, int], dtype: str) -> No
     assert len(outputs) == 1
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_one_position_of_taps_that_lie_apart(dtype: str) -> None:
+    """The gradient of the input is the product of a matrix and a column, which is folded."""
+    module = next(m for m in MODULES if m.name == "SpatialDilatedConvolution")
+    g = Geometry(2, (64, 70), (5, 6), (1, 1), (3, 3), (1, 3), (0, 0), (2, 2), (0, 0))
+    check(module, g, dtype, "gemm", 0)
+
+
 # Few map planes: image and map change roles.
 WEIGHT_GRADIENTS = {
     "few map planes, stride 2": ((24, 2), (31, 40), (3, 3), (2, 2), (1, 1), (1, 1)),

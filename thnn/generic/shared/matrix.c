@@ -210,6 +210,15 @@ void THNN_(matrix_multiplyInto)(const THNNState *state, int64_t m, int64_t n, in
   THNN_blasEnd();
 }
 
+/* Whether the product of a row a with b is that of the transpose of b, whose columns are contiguous,
+ * with a column; and whether that is faster. With AVX2, 512 terms and 4608 results it takes 0.36 of
+ * the time, with AVX-512 as long. */
+static bool spreadsRow(int64_t m, int64_t n, int64_t k, Matrix a, Matrix b, int64_t leading)
+{
+  return m == 1 && leading == 1 && (a.transposed || a.leading == 1) && b.transposed &&
+         prefersSpread(n, m, k);
+}
+
 size_t THNN_(matrix_aloneBytes)(const THNNState *state, int64_t m, int64_t n, int64_t k)
 {
   THNN_REPRODUCIBLY_GET(state, matrix_aloneBytes, (state, m, n, k))
@@ -222,6 +231,19 @@ void THNN_(matrix_multiplyAlone)(const THNNState *state, int64_t m, int64_t n, i
 {
   THNN_REPRODUCIBLY(state, matrix_multiplyAlone,
                     (state, m, n, k, alpha, a, b, beta, c, leading, packing))
+  if (THNN_USES_BLAS && alpha == 1 && spreadsRow(m, n, k, a, b, leading)) {
+    if (beta == 0)
+      THNN_(simd).pointwise.fill(n, 0, c);
+    const Dots of = {.rows = 1,
+                     .columns = n,
+                     .terms = k,
+                     .x = a.data,
+                     .w = b.data,
+                     .wStride = b.leading,
+                     .y = c};
+    THNN_(simd).dots.spread(&of);
+    return;
+  }
   if (THNN_USES_BLAS) {
     gemm(m, n, k, alpha, a, b, beta, c, leading);
     return;
