@@ -11,12 +11,13 @@ import test_seeds_convolution as on_cpu
 from support import seeds
 
 
+@pytest.mark.parametrize("gaps", [False, True], ids=["dense", "gaps"])
 @pytest.mark.parametrize("real", on_cpu.REALS)
 @on_cpu.every_case
 def test_recorded_calls(
-    xp: Any, replay: Callable[..., on_cpu.Results], case: seeds.Case, real: Any
+    xp: Any, replay: Callable[..., on_cpu.Results], case: seeds.Case, real: Any, gaps: bool
 ) -> None:
-    arrays = {n: a if a is None else xp.asarray(a) for n, a in case.as_(real, gaps=True).items()}
+    arrays = seeds.on_device(xp, case.as_(real), gaps)
     for name, one in replay(case, arrays).items():
         assert type(one) is xp.ndarray
         seeds.check(one.get(), np.asarray(case.arrays[name]), real, name)

@@ -97,6 +97,13 @@ def theano(case: seeds.Case, a: dict[str, Any]) -> Results:
     return {"output": output, "gradinput": grads[0], "gradweight": grads[1]}
 
 
+ARGUMENTS = {"x", "W", "b", "img", "kerns", "gradOutput", "topgrad"}
+
+
+def is_argument(name: str) -> bool:
+    return name in ARGUMENTS or name.startswith("start_")
+
+
 CASES = [
     *((chainer, case) for case in CHAINER),
     *((mxnet, case) for case in MXNET),
@@ -111,5 +118,14 @@ every_case = pytest.mark.parametrize(
 def test_recorded_calls(
     replay: Callable[..., Results], case: seeds.Case, real: Any, gaps: bool
 ) -> None:
-    for name, one in replay(case, case.as_(real, gaps)).items():
+    given = case.as_(real, gaps)
+    before = {n: a.copy() for n, a in given.items() if a is not None}
+    found = replay(case, given)
+    for name, one in found.items():
         seeds.check(one, case.arrays[name], real, name)
+    kept = {f"after_{n}" for n, what in case.needs.items() if what == "null"}
+    recorded = {n for n, array in case.arrays.items() if array is not None and n not in kept}
+    assert recorded - set(found) == {n for n in recorded if is_argument(n)}
+    for name, array in before.items():
+        if not name.startswith("start_"):
+            np.testing.assert_array_equal(given[name], array, err_msg=f"{name} has changed")

@@ -39,6 +39,19 @@ def _as(array: np.ndarray | None, real: Any, gaps: bool) -> np.ndarray | None:
     return wide[..., 1]
 
 
+def on_device(xp: Any, arrays: dict[str, Any], gaps: bool) -> dict[str, Any]:
+    """The arrays on a device, where they can have gaps too: a copy of one with gaps has none."""
+    found = {}
+    for name, array in arrays.items():
+        if array is None or array.dtype.kind != "f" or not gaps:
+            found[name] = None if array is None else xp.asarray(array)
+        else:
+            wide = np.zeros((*array.shape, 3), array.dtype)
+            wide[..., 1] = array
+            found[name] = xp.asarray(wide)[..., 1]
+    return found
+
+
 @cache
 def _arrays(system: str) -> dict[str, np.ndarray]:
     with np.load(FOLDER / f"{system}.npz") as file:
