@@ -18,6 +18,7 @@ from .._calls.recorded import Kept, Recording
 
 __all__ = ["KEYS", "Plans"]
 
+may_share_memory = np.may_share_memory
 _MOST = 256
 """Plans of one function. With more, all are forgotten: sizes differ from call to call."""
 _ARRAYS = ("Real", "Indices", "Written")
@@ -70,8 +71,10 @@ def _key_of_added(added: Any, *arrays: Any) -> Any:
     the body, which makes copies.
     """
     first = added.get("x")
-    if first is not None and any(np.may_share_memory(first, array) for array in arrays):
-        raise TypeError
+    if first is not None:
+        for array in arrays:  # not any(), which takes longer
+            if may_share_memory(first, array):
+                raise TypeError
     return _key_of_arrays(added)
 
 
