@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from pythnn import functional
+from pythnn import State, functional
 from pythnn._calls import prepared
 
 from .environment import ROOT, settle
@@ -32,6 +33,7 @@ PASSES, REPEATS, BATCH = 3, 10, 50
 what that number is. What disturbs the machine lasts longer than one call is measured."""
 ROUNDS = 3
 """Calls until a function has prepared itself."""
+STATE = State(convolution="direct")
 LIMIT = 6
 """Microseconds of Python that a call may take."""
 
@@ -49,6 +51,10 @@ def calls() -> Iterator[tuple[str, Any, Callable[[], Any]]]:
             function = getattr(functional, name)
             call = functools.partial(function, *given, **named)
             yield f"{name} ({case_name})", function, call
+            settings = inspect.signature(function).parameters
+            if "state" in settings and settings["state"].annotation == "State | None":
+                with_state = functools.partial(function, *given, **named | {"state": STATE})
+                yield f"{name} ({case_name}, with a state)", function, with_state
     x = np.ones((4, 5))
     for function in (functional.dropout, functional.rrelu):  # of random results there is no case
         yield f"{function.__name__} (drawn)", function, functools.partial(function, x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, Literal, TypeAlias, get_args
 
 from ._closing import Closing
@@ -59,6 +60,7 @@ _ALGORITHMS: dict[str, int] = {
 }
 ALGORITHM_NAMES = {value: name for name, value in _ALGORITHMS.items()}
 _INT_MAX = 2**31 - 1
+_SERIALS = count()
 
 
 def _integer(function: str, position: int, name: str, value: object, least: int, most: int) -> int:
@@ -151,6 +153,7 @@ class State(Closing):
         "_convolution",
         "_once",
         "_precision",
+        "_serial",
         "_use_cudnn",
         "_with",
     )
@@ -160,6 +163,8 @@ class State(Closing):
     _convolution: tuple[Choice, Choice, Choice]
     _precision: Precision
     _use_cudnn: UseCudnn
+    _serial: int
+    """Changes with every setting; no other state has the same one."""
     _once: dict[str, str]
     """Algorithms that were chosen once, by result."""
     _with: dict[str, State]
@@ -194,6 +199,10 @@ class State(Closing):
         self.accuracy = accuracy
         if reproducible is not None:
             self.reproducible = reproducible
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        super().__setattr__("_serial", next(_SERIALS))
 
     def _open(self) -> Any:
         if self._c is None:

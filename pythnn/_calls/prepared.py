@@ -26,6 +26,7 @@ from .recorded import (
     Recorded,
     Recording,
     Scalar,
+    StateAddress,
     Unrecordable,
 )
 
@@ -326,7 +327,10 @@ class _Calls:
                     words[word].object = slots + tensor
                     tensor += 1
                 elif field == "object":
-                    if value is not None:
+                    if isinstance(value, StateAddress):
+                        words[word].object = value.address
+                        keep.append(value.kept)
+                    elif value is not None:
                         raise Unrecordable("an object")
                 elif field == "whole":
                     words[word].whole = int(value)

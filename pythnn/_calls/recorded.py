@@ -12,13 +12,17 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from .._library import ffi
 from .._tensor import dense_strides
 from .function import Function
+
+if TYPE_CHECKING:
+    from .._state import State
 
 __all__ = [
     "Buffer",
@@ -29,6 +33,7 @@ __all__ = [
     "Recorded",
     "Recording",
     "Scalar",
+    "StateAddress",
     "Unrecordable",
 ]
 
@@ -146,10 +151,19 @@ class Kept:
         return self.form.mapped(moved), whole
 
 
+class StateAddress(NamedTuple):
+    """Where the state of a call is. That of the caller lives as long as he has it."""
+
+    address: Any
+    kept: State | None
+
+
 class Recording:
     """Buffers, and what happens to them one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: State | None = None) -> None:
+        """The function may be called with a state, which calls of C then get."""
+        self.state = state
         self.buffers: list[Buffer] = []
         self.steps: list[NativeCall | NumpyCall | EitherCall] = []
 
@@ -186,14 +200,24 @@ class Recording:
                 written = argument.is_written
                 written &= (function.name, argument.name) not in _WRITTEN_IN_TRAINING
                 arguments.append(self._tensor(value, argument.kind, real, written))
-            elif argument.kind in ("state", "generator") and value is not None:
-                raise Unrecordable("a state")
+            elif argument.kind == "state" and value is not None:
+                arguments.append(self._state(value))
+            elif argument.kind == "generator" and value is not None:
+                raise Unrecordable("a generator")
             else:
                 arguments.append(value)
         kind = _REALS.get(getattr(real, "dtype", None))
         if kind is None:
             raise Unrecordable("no real type")
         self.steps.append(NativeCall(f"THNN_{kind}{function.name}", tuple(arguments)))
+
+    def _state(self, value: State) -> StateAddress:
+        """The caller's state, or one that it has made for an algorithm."""
+        if value is self.state:
+            return StateAddress(ffi.cast("void *", value._open()), None)
+        if self.state is None or value not in self.state._with.values():
+            raise Unrecordable("a state of the function's own")
+        return StateAddress(ffi.cast("void *", value._open()), value)
 
     def compute(
         self, operation: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]

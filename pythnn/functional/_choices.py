@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._calls import describe
+from .._calls.recorded import Recorded, Unrecordable
 from .._errors import THNNError
 from .._library import ffi, lib
 from .._state import (
@@ -285,12 +286,16 @@ def state_for(state: State, x: Any, problem: Problem, run: Callable[[State], Non
     `run` computes the result to memory that nobody reads, for measuring.
     """
     choice = checked(state)._convolution[RESULTS.index(problem.result)]
-    if choice in ("auto", "gemm", "guess_on_shape_change") or not isinstance(x, np.ndarray):
+    is_recorded = type(x) is Recorded
+    on_host = is_recorded or isinstance(x, np.ndarray)
+    if choice in ("auto", "gemm", "guess_on_shape_change") or not on_host:
         return state
     if is_name(choice):
         check_named(state, problem)
         return state
     name = state._once.get(problem.result) if choice.endswith("_once") else None
+    if name is None and is_recorded:
+        raise Unrecordable("an algorithm that each call looks up")
     if name is None:
         if choice.startswith("guess") or state.reproducible:  # what is measured differs
             name = plan_of(problem, state).algorithm

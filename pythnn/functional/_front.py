@@ -114,7 +114,7 @@ class Front:
         source = f"""\
 def {self.body.__name__}({self._parameters()}):
     plan = key = None
-    try:
+    try:{self._holding()}
         key = ({self.plans.key})
         plan = plan_of(key)
         if plan is not None:
@@ -150,6 +150,11 @@ def {self.body.__name__}({self._parameters()}):
         exec(compile(source, f"<pythnn.{self.name}>", "exec"), scope)  # noqa: S102
         made: Callable[..., Any] = scope[self.body.__name__]
         return update_wrapper(made, self.body)
+
+    def _holding(self) -> str:
+        """Code that keeps what a plan knows by address, whoever closes the state meanwhile."""
+        states = [p.name for p in self.parameters if p.annotation == "State | None"]
+        return "".join(f"\n        held = {n} and {n}._c" for n in states)
 
     def _parameters(self) -> str:
         text, starred = [], False

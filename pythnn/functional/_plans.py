@@ -15,6 +15,7 @@ import numpy as np
 
 from .._calls.prepared import prepare
 from .._calls.recorded import Kept, Recording
+from .._state import State
 
 __all__ = ["KEYS", "Plans"]
 
@@ -44,6 +45,8 @@ def _setting(value: Any) -> Any:
             if type(entry) is not int:
                 return kind, tuple([_setting(entry) for entry in value])
         return kind, *value  # in half the time
+    if kind is State and not value.closed:
+        return kind, value._serial
     raise TypeError(kind)
 
 
@@ -175,7 +178,8 @@ class Plans:
             self._seen.add(key)
 
     def _planned(self, values: Sequence[Any]) -> Callable[..., Any]:
-        recording = Recording()
+        states = [value for value in values if isinstance(value, State)]
+        recording = Recording(states[0] if states else None)
         arguments: list[Any] = []
         given: list[Any] = []
         named: dict[str, Any] = {}
@@ -195,6 +199,8 @@ class Plans:
             return prepare(recording, arguments, self._body(*given, **named))
         except Exception:  # of any kind: the body was not made for what it was given
             return _eager
+        finally:
+            recording.state = None  # it is the caller's
 
 
 def _recorded(recording: Recording, value: Any, of: str) -> Any:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import gc
 import inspect
 import itertools
 import pickle
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
@@ -16,7 +18,8 @@ import pytest
 from support.functional_calls import calls_of
 from support.functional_modules import CASES
 
-from pythnn import THNNError, functional
+from pythnn import State, THNNError, functional
+from pythnn._calls import recorded
 from pythnn._calls.recorded import Kept
 
 CALLS = 4
@@ -230,6 +233,50 @@ def test_added_gradients():
         assert found[2] is None
         assert np.allclose(found[0], alone[0] + 1)
         assert np.allclose(found[1], alone[1] + 1)
+
+
+def _algorithms(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The algorithm of the state of each call of C that is prepared from now on."""
+    seen: list[Any] = []
+    address = recorded.Recording._state
+
+    def remember(self: Any, value: Any) -> Any:
+        seen.append(value.convolution)
+        return address(self, value)
+
+    monkeypatch.setattr(recorded.Recording, "_state", remember)
+    return seen
+
+
+def test_states(monkeypatch):
+    """Calls with a state are prepared, each for what the state says at the time."""
+    rng = np.random.default_rng(0)
+    x, weight = rng.standard_normal((1, 2, 5, 5)), rng.standard_normal((3, 2, 3, 3))
+    wanted, found = functional.conv2d(x, weight), _algorithms(monkeypatch)
+    state = State(convolution="direct")
+    for choice in ("direct", "winograd", "guess_once"):
+        state.convolution = choice
+        for _ in range(CALLS):
+            assert np.allclose(functional.conv2d(x, weight, state=state), wanted)
+    assert found[:2] == ["direct", "winograd"]
+    assert found[2:] == [functional.convolution_plan(x, weight, state=state).algorithm]
+    state.convolution = "fft"
+    with pytest.raises(THNNError, match="argument #9 'state'"):
+        functional.conv2d(x, weight, state=state)
+
+
+def test_closed_states_are_refused_and_forgotten():
+    x, weight = np.ones((1, 2, 5, 5)), np.ones((3, 2, 3, 3))
+    state = State(convolution="direct")
+    for _ in range(CALLS):
+        functional.conv2d(x, weight, state=state)
+    alive = weakref.ref(state)
+    state.close()
+    with pytest.raises(THNNError, match="closed"):
+        functional.conv2d(x, weight, state=state)
+    del state
+    gc.collect()  # the error has frames that have it
+    assert alive() is None
 
 
 RUN_EACH_TIME = {"embedding"}
