@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.processes import import_numpy
+
+import_numpy()
 
 HERE = Path(__file__).parent
 # Some of these tests are those of the CPU, on other arrays.

@@ -13,6 +13,8 @@ import pytest
 from support import processes
 from support.compiling import c_compiler
 
+processes.import_numpy()
+
 NUMBERS = {
     *(
         "test_bits",

@@ -73,31 +73,89 @@ int64_t seenIndex(const THNNConvolution *g, int64_t position, int64_t tap)
   return index;
 }
 
+/* Map positions in a row that see image elements through a tap: position + k sees element + k * stride. */
+typedef struct Run {
+  int64_t position, element, count;
+} Run;
+
+/* The runs of one tap, at most as many as there are positions. Returns their number. */
+static int64_t findRuns(const THNNConvolution *g, int64_t tap, Run *runs)
+{
+  int64_t count = 0;
+  for (int64_t position = 0; position < product(g->output); position++) {
+    const int64_t seen = seenIndex(g, position, tap);
+    if (seen < 0)
+      continue;
+    Run *last = runs + count - 1;
+    if (count > 0 && last->position + last->count == position &&
+        last->element + last->count * g->stride[2] == seen)
+      last->count++;
+    else
+      runs[count++] = (Run){position, seen, 1};
+  }
+  return count;
+}
+
+/* y[k] += x[k * step] * w, and the sizes of the products to `size`. */
+static void addToMap(int64_t n, const real *x, int64_t step, double w, double *restrict y,
+                     double *restrict size)
+{
+  for (int64_t k = 0; k < n; k++) {
+    const double term = x[k * step] * w;
+    y[k] += term;
+    size[k] += fabs(term);
+  }
+}
+
+/* x[k * step] += y[k] * w */
+static void addToImage(int64_t n, const real *y, int64_t step, double w, double *restrict x,
+                       double *restrict size)
+{
+  for (int64_t k = 0; k < n; k++) {
+    const double term = y[k] * w;
+    x[k * step] += term;
+    size[k * step] += fabs(term);
+  }
+}
+
+/* *w += x[k * step] * y[k] */
+static void addToWeight(int64_t n, const real *x, int64_t step, const real *y, double *w,
+                        double *size)
+{
+  double sum = 0, sizes = 0;
+  for (int64_t k = 0; k < n; k++) {
+    const double term = (double)x[k * step] * y[k];
+    sum += term;
+    sizes += fabs(term);
+  }
+  *w += sum;
+  *size += sizes;
+}
+
 void addProducts(const THNNConvolution *g, THNNConvolutionPart part, const real *image,
                  const real *map, const real *weight, double *result, double *size)
 {
   const int64_t imagePositions = product(g->input), positions = product(g->output);
-  const int64_t taps = product(g->kernel);
-  const bool forward = part == THNN_CONVOLUTION_FORWARD;
-  const bool data = part == THNN_CONVOLUTION_BACKWARD_DATA;
-  for (int64_t position = 0; position < positions; position++)
-    for (int64_t tap = 0; tap < taps; tap++) {
-      const int64_t seen = seenIndex(g, position, tap);
-      for (int64_t n = 0; seen >= 0 && n < g->batch; n++)
-        for (int64_t m = 0; m < g->outputPlanes; m++) {
-          const int64_t y = (n * g->outputPlanes + m) * positions + position;
-          int64_t x = n * g->inputPlanes * imagePositions + seen;
-          int64_t w = m * g->inputPlanes * taps + tap;
-          for (int64_t c = 0; c < g->inputPlanes; c++, x += imagePositions, w += taps) {
-            const double term = forward ? (double)image[x] * weight[w]
-                                : data  ? (double)map[y] * weight[w]
-                                        : (double)image[x] * map[y];
-            const int64_t to = forward ? y : data ? x : w;
-            result[to] += term;
-            size[to] += fabs(term);
-          }
-        }
+  const int64_t taps = product(g->kernel), step = g->stride[2];
+  const int64_t planes = g->inputPlanes, pairs = planes * g->outputPlanes;
+  Run *runs = malloc((size_t)positions * sizeof *runs);
+  for (int64_t tap = 0; tap < taps; tap++) {
+    const int64_t count = findRuns(g, tap, runs);
+    for (int64_t i = 0; i < g->batch * pairs; i++) {
+      const int64_t n = i / pairs, w = i % pairs * taps + tap;
+      for (const Run *run = runs; run < runs + count; run++) {
+        const int64_t x = (n * planes + i % planes) * imagePositions + run->element;
+        const int64_t y = i / planes * positions + run->position;
+        if (part == THNN_CONVOLUTION_FORWARD)
+          addToMap(run->count, image + x, step, weight[w], result + y, size + y);
+        else if (part == THNN_CONVOLUTION_BACKWARD_DATA)
+          addToImage(run->count, map + y, step, weight[w], result + x, size + x);
+        else
+          addToWeight(run->count, image + x, step, map + y, result + w, size + w);
+      }
     }
+  }
+  free(runs);
 }
 
 /* ---- Random geometries ----------------------------------------------------------------------- */

@@ -254,9 +254,9 @@ static bool liesApartAlike(const THNNConvolution *g, const Computation *of, cons
   return alike;
 }
 
-/* `sizes` are the sizes of what the algorithms sum up for each result (sizeFor). */
-static void testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
-                          double *const *sizes, THNNState *state)
+/* `sizes` are the sizes of what the algorithms sum up for each result (sizeFor). Returns the result. */
+static real *testAlgorithm(const THNNConvolution *g, const Computation *of, const double *wanted,
+                           double *const *sizes, THNNState *state)
 {
   THNNConvolutionPlan plan;
   THNN_State_setThreads(state, 1);
@@ -285,14 +285,35 @@ static void testAlgorithm(const THNNConvolution *g, const Computation *of, const
     printf("part %d, algorithm %s, error %g\n", (int)of->part, plan.chosen.algorithm->name, error);
     printGeometry(g, !same ? "threads differ" : !alike ? "finished differently" : "wrong");
   }
-  free(first);
+  return first;
 }
 
-/* Every row of the table by its name, where it applies. */
+/* Whether the state's plan has the bits that its row gave: it is the same computation. `found` has those
+ * of each row. */
+static void testSameAsRow(const THNNConvolution *g, const Computation *of, real *const *found,
+                          THNNState *state)
+{
+  THNNConvolutionPlan plan;
+  THNN_State_setThreads(state, (int)randomBetween(1, MOST_THREADS));
+  real *again = compute(g, of, state, &plan);
+  const real *wanted = found[rowOf(&plan)];
+  const bool same = wanted && !memcmp(again, wanted, (size_t)of->results * sizeof(real));
+  CHECK(same);
+  CHECK(isWithinLimit(&plan.chosen, state) && isWithinLimit(&plan.otherwise, state));
+  if (!same) {
+    printf("part %d, algorithm %s\n", (int)of->part, plan.chosen.algorithm->name);
+    printGeometry(g, "not what its row gives");
+  }
+  free(again);
+}
+
+/* Every row of the table by its name, where it applies, and with what it keeps of the weights; then
+ * each algorithm, which chooses among the rows. */
 static void testRows(const THNNConvolution *g, const Computation *of, const double *wanted,
                      double *const *sizes, THNNState *state)
 {
   const char *name;
+  real *found[MOST_ROWS] = {NULL};
   for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
     THNNConvolutionPlan plan;
     if (!THNN_(engine_prepareRow)(&plan, state, g, of->part, row, false))
@@ -300,9 +321,25 @@ static void testRows(const THNNConvolution *g, const Computation *of, const doub
     THNN_State_setConvolutionRow(state, name);
     THNN_(engine_prepare)(&plan, state, g, of->part);
     CHECK(rowOf(&plan) == row);
-    testAlgorithm(g, of, wanted, sizes, state);
+    found[row] = testAlgorithm(g, of, wanted, sizes, state);
+    Computation keeping = *of;
+    keeping.keeps = of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
+    if (keeping.keeps && THNN_(engine_prepareRow)(&plan, state, g, of->part, row, true)) {
+      if (plan.chosen.keptBytes > 0)
+        free(testAlgorithm(g, &keeping, wanted, sizes, state));
+      else
+        testSameAsRow(g, &keeping, found, state);
+    }
     THNN_State_setConvolutionRow(state, NULL);
   }
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
+       algorithm++) {
+    THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
+    testSameAsRow(g, of, found, state);
+  }
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+  for (int row = 0; row < MOST_ROWS; row++)
+    free(found[row]);
 }
 
 /* The gradient of the bias: the sums of the map's planes. */
@@ -338,16 +375,7 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
       addPhaseSizes(&transforms[i], g, &of, sizes[i + 1]);
   }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
-       algorithm++) {
-    THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
-    testAlgorithm(g, &of, wanted, sizes, state);
-  }
-  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
   testRows(g, &of, wanted, sizes, state);
-  of.keeps = of.part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
-  if (of.keeps)
-    testRows(g, &of, wanted, sizes, state);
   for (int i = 0; i <= TRANSFORMS; i++)
     free(sizes[i]);
   free(wanted);

@@ -61,12 +61,19 @@ void makeTransforms(void)
 /* number[p][q] = the sum over i and j of from[p][i] * |x[i][j]| * from[q][j] */
 static void transformSizes(int seen, int n, const double *from, const double *x, double *number)
 {
+  double half[MOST_NUMBERS]; /* [i][q] */
+  for (int i = 0; i < n; i++)
+    for (int q = 0; q < seen; q++) {
+      double sum = 0;
+      for (int j = 0; j < n; j++)
+        sum += fabs(x[i * n + j]) * from[q * n + j];
+      half[i * seen + q] = sum;
+    }
   for (int p = 0; p < seen; p++)
     for (int q = 0; q < seen; q++) {
       double sum = 0;
       for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-          sum += from[p * n + i] * fabs(x[i * n + j]) * from[q * n + j];
+        sum += from[p * n + i] * half[i * seen + q];
       number[p * seen + q] = sum;
     }
 }
@@ -110,13 +117,19 @@ static void addTileSizes(const Transforms *t, int64_t slices, const double *weig
 {
   const int seen = seenBy(t), numbers = seen * seen;
   double sum[MOST_NUMBERS] = {0};
-  for (int64_t i = 0; i < slices * numbers; i++)
-    sum[i % numbers] += weights[i] * tiles[i];
-  for (int i = 0; i < t->side && row + i * step[1] < size[1]; i++)
+  for (int64_t s = 0; s < slices; s++, weights += numbers, tiles += numbers)
+    for (int k = 0; k < numbers; k++)
+      sum[k] += weights[k] * tiles[k];
+  for (int i = 0; i < t->side && row + i * step[1] < size[1]; i++) {
+    double line[MOST_SEEN] = {0};
+    for (int p = 0; p < seen; p++)
+      for (int q = 0; q < seen; q++)
+        line[q] += t->results[i * seen + p] * sum[p * seen + q];
     for (int j = 0; j < t->side && column + j * step[2] < size[2]; j++)
-      for (int k = 0; k < numbers; k++)
+      for (int q = 0; q < seen; q++)
         plane[(row + i * step[1]) * size[2] + column + j * step[2]] +=
-            t->results[i * seen + k / seen] * sum[k] * t->results[j * seen + k % seen];
+            line[q] * t->results[j * seen + q];
+  }
 }
 
 void addTransformedSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
@@ -276,8 +289,10 @@ void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g, co
           takeTile(t->side, of->map + (sample * maps + m) * product(g->output), g->output,
                    g->dilation, z, row, column, x);
           transformSizes(seen, t->side, t->gradients, x, gradients);
-          for (int64_t i = 0; i < slices * count; i++)
-            numbers[m * slices * count + i] += gradients[i % count] * elements[i];
+          double *number = numbers + m * slices * count;
+          for (int64_t s = 0; s < slices; s++)
+            for (int k = 0; k < count; k++)
+              number[s * count + k] += gradients[k] * elements[s * count + k];
         }
       }
   for (int64_t i = 0; i < maps * slices * filter; i++)

@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,24 @@ import pytest
 HELPERS = Path(__file__).parents[1]
 """Where this package lies."""
 
+NUMPY_THREADS = "OPENBLAS_NUM_THREADS"
+
 one_in = 1
 """What ``--one-in`` says to this process, and to those that it starts."""
+
+
+def import_numpy() -> None:
+    """Imports numpy with a BLAS of one thread; pythnn's has as many as ever.
+
+    There is a process of tests for each core. More threads would wait for each other at each product,
+    and OpenBLAS's do so without letting others run: longer than the products take.
+    """
+    given = os.environ.get(NUMPY_THREADS)
+    os.environ[NUMPY_THREADS] = "1"  # read when the library is loaded
+    import_module("numpy")
+    del os.environ[NUMPY_THREADS]
+    if given is not None:
+        os.environ[NUMPY_THREADS] = given
 
 
 def importing(file: str) -> dict[str, str]:

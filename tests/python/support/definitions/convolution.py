@@ -28,6 +28,16 @@ def _taps(
             yield tap, tuple(images), tuple(outputs)
 
 
+def _rows(x: np.ndarray) -> np.ndarray:
+    """Each plane as a row: batch x planes x positions."""
+    return x.reshape(*x.shape[:2], -1)
+
+
+def _planes(w: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Planes that are sums of the planes of x, as the rows of w say."""
+    return (w @ _rows(x)).reshape(len(x), len(w), *x.shape[2:])
+
+
 def forward(
     x: np.ndarray,
     w: np.ndarray,
@@ -40,7 +50,7 @@ def forward(
     """x is batch x planes x image, w is output planes x planes x kernel."""
     y = np.zeros((x.shape[0], w.shape[0], *output), x.dtype)
     for tap, image, place in _taps(w.shape[2:], x.shape[2:], output, stride, pad, dilation):
-        y[(..., *place)] += np.einsum("bc...,oc->bo...", x[(..., *image)], w[(..., *tap)])
+        y[(..., *place)] += _planes(w[(..., *tap)], x[(..., *image)])
     return y if bias is None else y + bias.reshape(-1, *[1] * len(output))
 
 
@@ -56,7 +66,7 @@ def backward_data(
     """The gradient of the image; with a bias, the transposed convolution."""
     x = np.zeros((g.shape[0], w.shape[1], *image), g.dtype)
     for tap, source, place in _taps(w.shape[2:], image, g.shape[2:], stride, pad, dilation):
-        x[(..., *source)] += np.einsum("bo...,oc->bc...", g[(..., *place)], w[(..., *tap)])
+        x[(..., *source)] += _planes(w[(..., *tap)].T, g[(..., *place)])
     return x if bias is None else x + bias.reshape(-1, *[1] * len(image))
 
 
@@ -66,7 +76,6 @@ def backward_weight(
     """The gradient of the weight."""
     w = np.zeros((g.shape[1], x.shape[1], *kernel), x.dtype)
     for tap, image, place in _taps(kernel, x.shape[2:], g.shape[2:], stride, pad, dilation):
-        w[(..., *tap)] = np.tensordot(
-            g[(..., *place)], x[(..., *image)], [[0, *range(2, g.ndim)]] * 2
-        )
+        sources, gradients = _rows(x[(..., *image)]), _rows(g[(..., *place)])
+        w[(..., *tap)] = (gradients @ sources.swapaxes(1, 2)).sum(axis=0)
     return w
