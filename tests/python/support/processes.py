@@ -23,8 +23,8 @@ one_in = 1
 def import_numpy() -> None:
     """Imports numpy with a BLAS of one thread; pythnn's has as many as ever.
 
-    There is a process of tests for each core. More threads would wait for each other at each product,
-    and OpenBLAS's do so without letting others run: longer than the products take.
+    There is a process of tests for each core. More threads would wait for each other at each
+    product, and OpenBLAS's do so without letting others run: longer than the products take.
     """
     given = os.environ.get(NUMPY_THREADS)
     os.environ[NUMPY_THREADS] = "1"  # read when the library is loaded
