@@ -44,8 +44,18 @@ MOST_CASES = 4
 # A loop over an extreme takes seconds: so many of them take more than a call's time.
 OFTEN = 20
 
-CASES = [adapted(c) for m in golden.modules() for c in golden.cases(m) if not c.is_error]
-MODULES = sorted({c.module for c in CASES if any(a.kind in ("int", "int64") for a in c.arguments)})
+
+def cases_of(module: str) -> list[golden.Case]:
+    return [adapted(c) for c in golden.cases(module) if not c.is_error]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """The modules whose calls have integers, which pytest alone finds out: the processes that it
+    starts load the calls of theirs."""
+    if "module" in metafunc.fixturenames:
+        metafunc.parametrize(
+            "module", [m for m in golden.modules() if any(map(integer_places, cases_of(m)))]
+        )
 
 
 def limited(function: str, *arguments: str) -> None:
@@ -94,7 +104,7 @@ def attempt(case: golden.Case, changes: dict[int, int]) -> None:
 def different_cases(module: str) -> Iterator[golden.Case]:
     """Recorded calls that differ in their integers."""
     seen: dict[str, set[tuple[Any, ...]]] = {}
-    for case in (c for c in CASES if c.module == module):
+    for case in cases_of(module):
         known = seen.setdefault(case.function, set())
         integers = tuple(case.arguments[i].value for i in integer_places(case))
         if integers not in known and len(known) < MOST_CASES:
@@ -124,7 +134,6 @@ def every_argument(module: str) -> None:
                 attempt(case, {**dict.fromkeys(one, a), **dict.fromkeys(other, b)})
 
 
-@pytest.mark.parametrize("module", MODULES)
 def test_every_integer_argument(module: str) -> None:
     limited("every_argument", module)
 
