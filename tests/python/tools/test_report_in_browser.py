@@ -109,7 +109,8 @@ def test_page(browser, pages, name, width, scheme):
     assert browser.value(broken) == 0
     pixels = np.asarray(browser.screenshot())
     assert pixels.shape == (900, width, 3)
-    shares = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)[1] / (900 * width)
+    colours = pixels.astype(np.int32) @ (1 << 16, 1 << 8, 1)  # sorted faster than rows
+    shares = np.unique(colours, return_counts=True)[1] / (900 * width)
     assert len(shares) > 50  # text has many shades
     assert shares.max() < 0.95
     assert (pixels[5, 5].mean() < 100) == (scheme == "dark")
