@@ -46,10 +46,12 @@ class Memory:
 
 @contextmanager
 def counting_memory() -> Iterator[Memory]:
-    """Counts blocks inside. Garbage of before is collected first, so that it does not count."""
+    """Counts blocks inside. Garbage of before is collected first, so that it does not count, and
+    what is left then is not looked through each time that blocks are counted again."""
     functions = library(SOURCE)
     functions.liveBlocks.restype = ctypes.c_int64
     gc.collect()
+    gc.freeze()
     functions.startCounting()
     lib.THSetMemoryHooks(_hooks(functions))
     memory = Memory(functions)
