@@ -373,12 +373,15 @@ def test_high_accuracy_does_without_tiles_of_four(dtype: str, result: str) -> No
         plan = F.convolution_plan(*shapes, result, padding=1, dtype=dtype, state=state)
         assert plan.algorithm == "winograd4"
         state.accuracy = "high"
-        plan = F.convolution_plan(*shapes, result, padding=1, dtype=dtype, state=state)
-        assert plan.algorithm != "winograd4"
         x, w = (np.ones((1, 2, 5, 5), dtype), np.ones((2, 2, 3, 3), dtype))
         with pytest.raises(THNNArgumentError, match="which an accuracy of 'high' does without"):
+            F.convolution_plan(*shapes, result, padding=1, dtype=dtype, state=state)
+        with pytest.raises(THNNArgumentError, match="which an accuracy of 'high' does without"):
             F.conv2d(x, w, state=state)
-        state.accuracy = "standard"
+        state.convolution = "auto"
+        plan = F.convolution_plan(*shapes, result, padding=1, dtype=dtype, state=state)
+        assert plan.algorithm != "winograd4"
+        state.convolution, state.accuracy = "winograd4", "standard"
         np.testing.assert_allclose(F.conv2d(x, w, state=state), np.full((1, 2, 3, 3), 18), 1e-5)
 
 
