@@ -21,16 +21,9 @@ enum {
 typedef struct ForwardCells {
   int64_t units, batch;
   const real *input;
-  real *states, *stored, *recurrent;
-  const real *inBias, *recurrentBias;
+  real *states, *stored;
+  const real *recurrent, *inBias, *recurrentBias;
 } ForwardCells;
-
-/* U h, of the states before the step. */
-static StepProduct forwardProduct(const void *cells, THNNStep at)
-{
-  const ForwardCells *of = cells;
-  return (StepProduct){.x = of->states + at.before * of->batch * of->units, .y = of->recurrent};
-}
 
 /* Computes the cell of a sample. */
 static void forwardCell(const void *cells, THNNStep at, int64_t sample)
@@ -78,8 +71,12 @@ void THNN_(GRUSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
                            .recurrent = recurrent->data,
                            .inBias = inBias ? inBias->data : NULL,
                            .recurrentBias = recurrentBias ? recurrentBias->data : NULL};
-  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * FORWARD_COST};
-  computeSteps(&products, &layer, &sizes, reverse, false);
+  const StepLayer layer = {.x = states->data,
+                           .y = recurrent->data,
+                           .cell = forwardCell,
+                           .of = &of,
+                           .cost = (double)units * FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse);
   THNN_planRelease(&plan);
 }
 
@@ -89,16 +86,6 @@ typedef struct BackwardCells {
   const real *stored, *given;
   real *gradIn, *gradHidden, *carried;
 } BackwardCells;
-
-/* So far the gradient of the states before the step has what passes the products by; this adds what
- * comes through them, U^T gradHidden. */
-static StepProduct backwardProduct(const void *cells, THNNStep at)
-{
-  const BackwardCells *of = cells;
-  const int64_t width = GATES * of->units;
-  return (StepProduct){
-      .x = of->gradHidden + at.step * of->batch * width, .adds = true, .y = of->carried};
-}
 
 /* Computes the gradients of the cell of a sample. */
 static void backwardCell(const void *cells, THNNStep at, int64_t sample)
@@ -144,7 +131,15 @@ void THNN_(GRUSteps_updateGradInput)(THNNState *state, THTensor *storage, THTens
                             .gradIn = toInput->data,
                             .gradHidden = toHidden->data,
                             .carried = carried->data};
-  const StepLayer layer = {backwardProduct, backwardCell, &of, (double)units * BACKWARD_COST};
-  computeSteps(&products, &layer, &sizes, reverse, true);
+  /* So far the gradient of the states before a step has what passes the products by; U^T gradHidden
+   * is added, which comes through them. */
+  const StepLayer layer = {.backward = true,
+                           .x = toHidden->data,
+                           .adds = true,
+                           .y = carried->data,
+                           .cell = backwardCell,
+                           .of = &of,
+                           .cost = (double)units * BACKWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse);
   THNN_planRelease(&plan);
 }

@@ -25,16 +25,8 @@ static bool hasDenseColumns(const THTensor *weight)
 typedef struct ForwardCells {
   int64_t units, batch;
   real *gates, *states, *memory;
-  real *recurrent;
-  const real *inBias, *recurrentBias;
+  const real *recurrent, *inBias, *recurrentBias;
 } ForwardCells;
-
-/* U h, of the states before the step. */
-static StepProduct forwardProduct(const void *cells, THNNStep at)
-{
-  const ForwardCells *of = cells;
-  return (StepProduct){.x = of->states + at.before * of->batch * of->units, .y = of->recurrent};
-}
 
 /* Computes the cell of a sample. */
 static void forwardCell(const void *cells, THNNStep at, int64_t sample)
@@ -85,8 +77,12 @@ void THNN_(LSTMSteps_updateOutput)(THNNState *state, THTensor *gates, THTensor *
                            .recurrent = recurrent->data,
                            .inBias = inBias ? inBias->data : NULL,
                            .recurrentBias = recurrentBias ? recurrentBias->data : NULL};
-  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * LSTM_FORWARD_COST};
-  computeSteps(&products, &layer, &sizes, reverse, false);
+  const StepLayer layer = {.x = states->data,
+                           .y = recurrent->data,
+                           .cell = forwardCell,
+                           .of = &of,
+                           .cost = (double)units * LSTM_FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse);
   THNN_planRelease(&plan);
 }
 
@@ -96,14 +92,6 @@ typedef struct BackwardCells {
   const real *gates, *memory, *given;
   real *gradGates, *carried, *carriedCell;
 } BackwardCells;
-
-/* The gradient of the states before the step, from that of its gates. */
-static StepProduct backwardProduct(const void *cells, THNNStep at)
-{
-  const BackwardCells *of = cells;
-  const int64_t width = LSTM_GATES * of->units;
-  return (StepProduct){.x = of->gradGates + at.step * of->batch * width, .y = of->carried};
-}
 
 /* Computes the gradients of the cell of a sample. */
 static void backwardCell(const void *cells, THNNStep at, int64_t sample)
@@ -153,7 +141,12 @@ void THNN_(LSTMSteps_updateGradInput)(THNNState *state, THTensor *gates, THTenso
                             .gradGates = to->data,
                             .carried = carried->data,
                             .carriedCell = carriedCell->data};
-  const StepLayer layer = {backwardProduct, backwardCell, &of, (double)units * LSTM_BACKWARD_COST};
-  computeSteps(&products, &layer, &sizes, reverse, true);
+  const StepLayer layer = {.backward = true,
+                           .x = to->data,
+                           .y = carried->data,
+                           .cell = backwardCell,
+                           .of = &of,
+                           .cost = (double)units * LSTM_BACKWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse);
   THNN_planRelease(&plan);
 }

@@ -17,23 +17,14 @@ enum {
   BACKWARD_COST = 3
 };
 
-/* What the cells of all steps read and write; `bias` may be NULL. */
+/* What the cells of all steps read and write. */
 typedef struct ForwardCells {
   int64_t units, batch;
-  const real *input, *bias;
+  const real *input;
   real *states;
   bool rectify;
   Map tanh;
 } ForwardCells;
-
-/* U h + bias, of the states before the step. */
-static StepProduct forwardProduct(const void *cells, THNNStep at)
-{
-  const ForwardCells *of = cells;
-  const int64_t size = of->batch * of->units;
-  return (StepProduct){
-      .x = of->states + at.before * size, .start = of->bias, .y = of->states + at.after * size};
-}
 
 /* Computes the state of a sample. */
 static void forwardCell(const void *cells, THNNStep at, int64_t sample)
@@ -70,12 +61,17 @@ void THNN_(RNNSteps_updateOutput)(THNNState *state, THTensor *input, THTensor *w
   const ForwardCells of = {.units = units,
                            .batch = batch,
                            .input = all->data,
-                           .bias = start ? start->data : NULL,
                            .states = states->data,
                            .rectify = rectify,
                            .tanh = simdFor(state)->elementary.tanh};
-  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * FORWARD_COST};
-  computeSteps(&products, &layer, &sizes, reverse, false);
+  const StepLayer layer = {.x = states->data,
+                           .start = start ? start->data : NULL,
+                           .y = states->data,
+                           .isState = true,
+                           .cell = forwardCell,
+                           .of = &of,
+                           .cost = (double)units * FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse);
   THNN_planRelease(&plan);
 }
 
@@ -86,13 +82,6 @@ typedef struct BackwardCells {
   real *gradInput, *carried;
   Map2 slope;
 } BackwardCells;
-
-/* The gradient of the states before the step, from that of the step's sums. */
-static StepProduct backwardProduct(const void *cells, THNNStep at)
-{
-  const BackwardCells *of = cells;
-  return (StepProduct){.x = of->gradInput + at.step * of->batch * of->units, .y = of->carried};
-}
 
 /* Computes the gradient of a sample's sums. */
 static void backwardCell(const void *cells, THNNStep at, int64_t sample)
@@ -137,7 +126,12 @@ void THNN_(RNNSteps_updateGradInput)(THNNState *state, THTensor *output, THTenso
                             .carried = carried->data,
                             .slope = rectify ? THNN_(simd).pointwise.thresholdBackward
                                              : THNN_(simd).activation.tanhBackward};
-  const StepLayer layer = {backwardProduct, backwardCell, &of, (double)units * BACKWARD_COST};
-  computeSteps(&products, &layer, &sizes, reverse, true);
+  const StepLayer layer = {.backward = true,
+                           .x = to->data,
+                           .y = carried->data,
+                           .cell = backwardCell,
+                           .of = &of,
+                           .cost = (double)units * BACKWARD_COST};
+  computeSteps(&products, &layer, &sizes, reverse);
   THNN_planRelease(&plan);
 }

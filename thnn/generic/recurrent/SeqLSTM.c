@@ -21,17 +21,10 @@ static const LstmOrder CELL_LAST = {.input = 0, .forget = 1, .output = 2, .cell 
 /* What the cells of all steps read and write; `bias` and `padding` may be NULL. */
 typedef struct ForwardCells {
   int64_t units, batch;
-  real *gates, *states, *memory, *recurrent;
-  const real *bias;
+  real *gates, *states, *memory;
+  const real *recurrent, *bias;
   const THNNBuffer *padding;
 } ForwardCells;
-
-/* The product of the weight and the states before the step. */
-static StepProduct forwardProduct(const void *cells, THNNStep at)
-{
-  const ForwardCells *of = cells;
-  return (StepProduct){.x = of->states + at.before * of->batch * of->units, .y = of->recurrent};
-}
 
 /* Computes the cell of a sample. */
 static void forwardCell(const void *cells, THNNStep at, int64_t sample)
@@ -77,7 +70,8 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
   const THNNState settings = THNN_stateFor(state, THNN_OUTPUT);
   PanelKeeping keeping =
       stepKeeping(&plan, &settings, THNN_KEPT_LINEAR_BACK, width, batch, units, weight);
-  StepProducts products = {.state = state, .batch = batch, .keeping = &keeping};
+  StepProducts products = {
+      .state = state, .batch = batch, .rows = width, .columns = units, .keeping = &keeping};
   if (!usesPanels(&keeping))
     products = stepProducts(&plan, state, &sizes, width, units, true);
   THNN_planAcquire(&plan);
@@ -93,8 +87,12 @@ void THNN_(SeqLSTM_updateOutput)(THNNState *state, THTensor *gates, THTensor *we
                            .recurrent = recurrent->data,
                            .bias = start ? start->data : NULL,
                            .padding = padding};
-  const StepLayer layer = {forwardProduct, forwardCell, &of, (double)units * LSTM_FORWARD_COST};
-  computeSteps(&products, &layer, &sizes, false, false);
+  const StepLayer layer = {.x = states->data,
+                           .y = recurrent->data,
+                           .cell = forwardCell,
+                           .of = &of,
+                           .cost = (double)units * LSTM_FORWARD_COST};
+  computeSteps(&products, &layer, &sizes, false);
   THNN_planRelease(&plan);
   leaveKeptPanels(&keeping);
 }

@@ -163,64 +163,77 @@ static inline void multiplyStep(const StepProducts *of, THNNStep at, const StepP
                          room);
 }
 
-/* What a layer computes in a step: its product, and the cell of each sample. */
+/* What a layer computes in a step: its product, and the cell of each sample. Forward the product is of
+ * the states before the step, and the cells follow it; backward it is of the gradients of the step's
+ * sums, which the cells compute. */
 typedef struct StepLayer {
-  StepProduct (*product)(const void *of, THNNStep at);
+  bool backward;     /* from the last step to the first */
+  const real *x;     /* the states around all steps, or the gradients of each step */
+  const real *start; /* or NULL */
+  bool adds;
+  real *y;      /* of one step, or with `isState` the states around all steps */
+  bool isState; /* the product of a step becomes the states after it */
   void (*cell)(const void *of, THNNStep at, int64_t sample);
   const void *of;
   double cost; /* of the cell of a sample, in copied elements */
 } StepLayer;
 
-/* Computes a step for all samples: the cells after the product or, backward, before it. */
-static inline void computeStep(const StepProducts *products, const StepLayer *layer, THNNStep at,
-                               bool backward)
+static inline StepProduct productAt(const StepProducts *of, const StepLayer *layer, THNNStep at)
+{
+  const int64_t x = (layer->backward ? at.step : at.before) * of->batch * of->columns;
+  const int64_t y = layer->isState ? at.after * of->batch * of->rows : 0;
+  return (StepProduct){layer->x + x, layer->start, layer->adds, layer->y + y};
+}
+
+/* Computes a step for all samples. */
+static inline void computeStep(const StepProducts *products, const StepLayer *layer, THNNStep at)
 {
   const int64_t batch = products->batch;
   const int threads = THNN_threads(products->state, batch, (double)batch * layer->cost);
-  const StepProduct product = layer->product(layer->of, at);
-  if (!backward)
+  const StepProduct product = productAt(products, layer, at);
+  if (!layer->backward)
     multiplyStep(products, at, &product);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t sample = 0; sample < batch; sample++)
     layer->cell(layer->of, at, sample);
-  if (backward)
+  if (layer->backward)
     multiplyStep(products, at, &product);
 }
 
 /* The same for the samples of one part, in the calling thread. */
 static inline void computeSamples(const StepProducts *products, const StepLayer *layer, THNNStep at,
-                                  bool backward, Samples samples)
+                                  Samples samples)
 {
-  const StepProduct product = layer->product(layer->of, at);
-  if (!backward)
+  const StepProduct product = productAt(products, layer, at);
+  if (!layer->backward)
     multiplySamples(products, samples, &product);
   for (int64_t sample = samples.begin; sample < samples.end; sample++)
     layer->cell(layer->of, at, sample);
-  if (backward)
+  if (layer->backward)
     multiplySamples(products, samples, &product);
 }
 
 /* The steps in the order that they are computed in. */
-static inline THNNStep stepOf(const THNNSteps *sizes, int64_t number, bool reverse, bool backward)
+static inline THNNStep stepOf(const StepLayer *layer, const THNNSteps *sizes, int64_t number,
+                              bool reverse)
 {
-  return THNN_stepAt(sizes, backward ? sizes->steps - 1 - number : number, reverse);
+  return THNN_stepAt(sizes, layer->backward ? sizes->steps - 1 - number : number, reverse);
 }
 
-/* Computes all steps; backward from the last one to the first. */
 static inline void computeSteps(const StepProducts *products, const StepLayer *layer,
-                                const THNNSteps *sizes, bool reverse, bool backward)
+                                const THNNSteps *sizes, bool reverse)
 {
   const int64_t steps = sizes->steps, parts = sampleParts(products);
   if (parts == 1) {
     for (int64_t number = 0; number < steps; number++)
-      computeStep(products, layer, stepOf(sizes, number, reverse, backward), backward);
+      computeStep(products, layer, stepOf(layer, sizes, number, reverse));
     return;
   }
 #pragma omp parallel for num_threads((int)parts) schedule(static)
   for (int64_t part = 0; part < parts; part++) {
     const Samples samples = samplesOf(products, part, parts);
     for (int64_t number = 0; number < steps; number++)
-      computeSamples(products, layer, stepOf(sizes, number, reverse, backward), backward, samples);
+      computeSamples(products, layer, stepOf(layer, sizes, number, reverse), samples);
   }
 }
 
