@@ -121,36 +121,36 @@ static THNNBlocks piecesOfColumns(const THNNState *state, THNNPlanes shape)
   return (THNNBlocks){divideUp(columns, length), length, columns};
 }
 
-/* How results are cut into pieces: of all of them if these come from rows, otherwise of a sample's. */
-typedef struct Pieces {
-  THNNPlanes shape;
-  bool rows;
-  THNNBlocks blocks;
-  int64_t count;
-  int threads;
-} Pieces;
-
-static Pieces piecesOf(const THNNState *state, THNNPlanes shape)
-{
-  const bool rows = shape.positions == 1;
-  const double elements = (double)shape.batch * (double)shape.planes * (double)shape.positions;
-  Pieces pieces = {.shape = shape, .rows = rows};
-  pieces.blocks = rows ? THNN_rowBlocks(shape.batch, shape.planes) : piecesOfColumns(state, shape);
-  pieces.count = rows ? pieces.blocks.count : shape.batch * pieces.blocks.count;
-  pieces.threads = THNN_threads(state, pieces.count, elements);
-  return pieces;
-}
-
-/* Results [begin, end) of a sample; where they come from rows, all are of one sample. */
+/* Results [begin, end) of a sample or, where they come from rows, of all. */
 typedef struct Piece {
+  bool rows;
   int64_t sample, begin, end;
 } Piece;
 
-static Piece pieceAt(const Pieces *of, int64_t number)
+/* Calls run(call, piece) for all results, in pieces that threads share. */
+static void runPieces(const THNNState *state, THNNPlanes shape,
+                      void (*run)(const void *call, Piece piece), const void *call)
 {
-  const int64_t block = number % of->blocks.count, begin = block * of->blocks.length;
-  return (Piece){of->rows ? 0 : number / of->blocks.count, begin,
-                 begin + THNN_blockLength(&of->blocks, block)};
+  const bool rows = shape.positions == 1;
+  const THNNBlocks blocks =
+      rows ? THNN_rowBlocks(shape.batch, shape.planes) : piecesOfColumns(state, shape);
+  const int64_t pieces = rows ? blocks.count : shape.batch * blocks.count;
+  const double elements = (double)shape.batch * (double)shape.planes * (double)shape.positions;
+  const int threads = THNN_threads(state, pieces, elements);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < pieces; i++) {
+    const int64_t block = i % blocks.count, begin = block * blocks.length;
+    const int64_t end = begin + THNN_blockLength(&blocks, block);
+    run(call, (Piece){rows, rows ? 0 : i / blocks.count, begin, end});
+  }
+}
+
+static void reducePiece(const void *call, Piece piece)
+{
+  if (piece.rows)
+    reduceRows(call, piece.begin, piece.end);
+  else
+    reduceColumns(call, piece.sample, piece.begin, piece.end);
 }
 
 void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -175,15 +175,7 @@ void THNN_(Reduction_updateOutput)(THNNState *state, THTensor *input, THTensor *
   call.x = in->data;
   call.y = out->data;
   call.place = places != NULL ? places->data : NULL;
-  const Pieces pieces = piecesOf(state, call.shape);
-#pragma omp parallel for num_threads(pieces.threads) schedule(static)
-  for (int64_t i = 0; i < pieces.count; i++) {
-    const Piece piece = pieceAt(&pieces, i);
-    if (pieces.rows)
-      reduceRows(&call, piece.begin, piece.end);
-    else
-      reduceColumns(&call, piece.sample, piece.begin, piece.end);
-  }
+  runPieces(state, call.shape, reducePiece, &call);
   THNN_planRelease(&plan);
 }
 
@@ -197,7 +189,7 @@ typedef struct Spread {
 } Spread;
 
 /* Computes the gradients of the elements that make results [begin, end) of a sample. */
-static void spreadPiece(const Spread *call, int64_t sample, int64_t begin, int64_t end)
+static void spreadColumns(const Spread *call, int64_t sample, int64_t begin, int64_t end)
 {
   const int64_t count = call->shape.planes, apart = call->shape.positions, n = end - begin;
   const int64_t at = sample * apart + begin;
@@ -237,6 +229,14 @@ static void spreadRows(const Spread *call, int64_t begin, int64_t end)
   }
 }
 
+static void spreadPiece(const void *call, Piece piece)
+{
+  if (piece.rows)
+    spreadRows(call, piece.begin, piece.end);
+  else
+    spreadColumns(call, piece.sample, piece.begin, piece.end);
+}
+
 void THNN_(Reduction_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                       THTensor *gradInput, THIndexTensor *indices, int dim,
                                       int mode)
@@ -263,14 +263,6 @@ void THNN_(Reduction_updateGradInput)(THNNState *state, THTensor *input, THTenso
   call.gradOutput = from->data;
   call.gradInput = to->data;
   call.place = places != NULL ? places->data : NULL;
-  const Pieces pieces = piecesOf(state, call.shape);
-#pragma omp parallel for num_threads(pieces.threads) schedule(static)
-  for (int64_t i = 0; i < pieces.count; i++) {
-    const Piece piece = pieceAt(&pieces, i);
-    if (pieces.rows)
-      spreadRows(&call, piece.begin, piece.end);
-    else
-      spreadPiece(&call, piece.sample, piece.begin, piece.end);
-  }
+  runPieces(state, call.shape, spreadPiece, &call);
   THNN_planRelease(&plan);
 }
