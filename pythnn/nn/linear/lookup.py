@@ -102,36 +102,30 @@ class LookupTable(Module, kernel=True):
             norm = 2 if self.normType is None else self.normType
             thnn.LookupTable_renorm(None, indices, self.tensors.weight, self.maxNorm, norm)
 
-    def _is_ready(self, input: Any) -> bool:
-        """Whether the kernels take an input as it is; they look at each index by themselves."""
-        weight = self.tensors.weight
-        return (
-            type(input) is Tensor
-            and input.dtype == np.int64
-            and weight.dtype.kind == "f"
-            and input.device == weight.device
-        )
+    def _places(self, input: Any) -> Tensor:
+        """The indices as a Tensor for the kernels, which look at each index by themselves."""
+        device = self.tensors.weight.device
+        if type(input) is Tensor and input.dtype == np.int64 and input.device == device:
+            return input
+        return Tensor(self._indices(input), device=device)
 
-    def _with_indices(self, name: str, input: Any, *arguments: Any) -> None:
-        """Calls a kernel with an input that is ready; an error says what :meth:`_indices` says."""
+    def _with_places(self, name: str, places: Tensor, *arguments: Any) -> None:
+        """Calls a kernel; an error says of indices what :meth:`_indices` says."""
         try:
-            self._kernel(name, None, input, *arguments)
+            self._kernel(name, None, places, *arguments)
         except THNNArgumentError:
-            self._indices(input)
+            self._indices(places)
             raise
 
     def updateOutput(self, input: Any) -> Any:
-        if self.maxNorm is None and self._is_ready(input):
-            output = self.result("output", self.tensors.weight)
-            self._with_indices("LookupTable_updateOutput", input, self.tensors.weight, output)
-            return output
-        indices, weight = self._indices(input), self.tensors.weight
-        self.renorm(indices)
+        weight = self.tensors.weight
+        if self.maxNorm is not None:
+            self.renorm(self._indices(input))
         output = self.result("output", weight)
         if weight.dtype.kind == "f":
-            places = input if self._is_ready(input) else Tensor(indices, device=weight.device)
-            self._kernel("LookupTable_updateOutput", None, places, weight, output)
+            self._with_places("LookupTable_updateOutput", self._places(input), weight, output)
             return output
+        indices = self._indices(input)
         places = Tensor(indices - 1, device=weight.device)
         output.resize(*indices.shape, weight.shape[1])
         output.copy_from(weight.array()[places.array()])
@@ -143,10 +137,7 @@ class LookupTable(Module, kernel=True):
     def accGradParameters(self, input: Any, gradOutput: Any, scale: Any = 1) -> None:
         settings = bool(self.shouldScaleGradByFreq), self.paddingValue or 0, scale
         arguments = gradOutput, self.tensors.gradWeight, None, None, None, *settings
-        indices = input
-        if not self._is_ready(input):
-            indices = Tensor.from_numpy(self._indices(input)).to(gradOutput.device)
-        self._with_indices("LookupTable_accGradParameters", indices, *arguments)
+        self._with_places("LookupTable_accGradParameters", self._places(input), *arguments)
 
     sharedAccUpdateGradParameters = Module.defaultAccUpdateGradParameters
 

@@ -157,6 +157,19 @@ def test_gradients_and_targets_of_another_type() -> None:
     assert "convert the module with .float()" in str(error)
 
 
+def test_indices_beyond_a_table() -> None:
+    """Kernels find them; the error is the layer's."""
+    table = nn.LookupTable(3, 2)
+    table.forward(np.array([1, 2]))
+    for call in (
+        lambda: table.forward(np.array([1, 4])),
+        lambda: table.backward(np.array([1, 4]), data(2, 2)),
+    ):
+        error = error_of(call)
+        assert (error.function, error.argument) == ("nn.LookupTable", "input")
+        assert "indices from 1 to 3, found 1 to 4" in str(error)
+
+
 @pytest.mark.filterwarnings("error")
 def test_indices_that_are_none() -> None:
     nan = np.array([np.nan, 1e30])

@@ -264,6 +264,17 @@ def test_lookup_table_trains_without_gradients() -> None:
     np.testing.assert_array_equal(table.weight, other.weight)
 
 
+@pytest.mark.parametrize("kind", [nn.Max, nn.Min, nn.Sum, nn.Mean])
+def test_gradients_of_reductions_whatever_the_types(kind: Any) -> None:
+    layer, x, gradient = kind(2).float(), data(3, 4, 2).astype("f"), data(3, 2).astype("f")
+    layer.forward(x)
+    wanted = layer.backward(x, gradient).copy()
+    np.testing.assert_array_equal(layer.backward(x, gradient.astype("d")), wanted)
+    if kind in (nn.Max, nn.Min):  # of a file, perhaps
+        layer.tensors._indices = Tensor(layer._indices, dtype=np.int32)
+        np.testing.assert_array_equal(layer.backward(x, gradient), wanted)
+
+
 # ---- Shapes
 
 
