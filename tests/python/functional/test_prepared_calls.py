@@ -260,6 +260,11 @@ def test_states(monkeypatch):
             assert np.allclose(functional.conv2d(x, weight, state=state), wanted)
     assert found[:2] == ["direct", "winograd"]
     assert found[2:] == [functional.convolution_plan(x, weight, state=state).algorithm]
+    found.clear()
+    state.convolution = "time_on_shape_change"
+    for _ in range(CALLS):
+        functional.conv2d(x, weight, state=state)
+    assert not found  # what was measured may change, so that each call looks it up
     state.convolution = "fft"
     with pytest.raises(THNNError, match="argument #9 'state'"):
         functional.conv2d(x, weight, state=state)
