@@ -3,6 +3,7 @@
  * applied again across the lines they are those of a tile. `side` and `taps` are constants where
  * functions are called with them. */
 #include "simd/kernels/winogradPoints.h"
+#include "simd/vector/inside.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
@@ -22,18 +23,6 @@ typedef real SplitLine[MOST_SIDE][CLASS_ELEMENTS];
 
 /* Number of transformed elements that a row of tiles shares with the row below. */
 #define keptLines(SIDE, TAPS) ((int64_t)((TAPS) - 1) * seenBy(SIDE, TAPS) * THNN_MOST_TILES)
-
-/* Elements [column, column + LANES) of a line, 0 outside of it. */
-INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
-{
-  if (column >= 0 && column + LANES <= width)
-    return load(line + column);
-  const int64_t begin = column < 0 ? -column : 0;
-  const int64_t end = width - column < LANES ? width - column : LANES;
-  if (begin >= end)
-    return (Vector){0};
-  return loadLanes(line + column, firstLanes(end) & ~firstLanes(begin));
-}
 
 /* Prefetches what a vector of tiles covers of the line that is `ahead` elements further on; WHY,
  * READ or WRITE, must be a constant. */
@@ -272,15 +261,6 @@ INLINE void weightsOf(const int side, const int taps, int64_t times, bool flippe
         store(y + (i * seen + j) * step, coefficient[i]);
     }
   }
-}
-
-/* Stores the first `count` elements of a vector; `count` can be negative, or more than LANES. */
-INLINE void storeInside(real *line, int64_t count, Vector x)
-{
-  if (count >= LANES)
-    store(line, x);
-  else if (count > 0)
-    storeLanes(line, firstLanes(count), x);
 }
 
 /* Assembles a line of dilated columns from split[k], which holds result k of each tile. */

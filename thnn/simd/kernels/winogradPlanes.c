@@ -2,6 +2,7 @@
  * tile sees is whole vectors in memory, and nothing has to be brought into lanes. The transforms
  * along a line are in winogradPoints.h. */
 #include "simd/kernels/winogradPoints.h"
+#include "simd/vector/inside.h"
 #include "simd/vector/prefetch.h"
 
 enum { SIDE = 4, SEEN = 6 };

@@ -170,13 +170,4 @@ INLINE void gatherSums(const int seen, const int count, const Vector *p, Vector 
   y[count - 1] += p[seen - 1];
 }
 
-/* Whether a sum of terms 0 * x is 0; it is NaN where an x is infinite or NaN. */
-INLINE bool isZero(Vector sum)
-{
-  real any = 0;
-  for (int l = 0; l < LANES; l++)
-    any += sum[l];
-  return any == 0;
-}
-
 #endif

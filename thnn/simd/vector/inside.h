@@ -1,0 +1,39 @@
+/* The part of a vector that is inside a line, and whether results are finite. */
+#ifndef THNN_SIMD_INSIDE_H
+#define THNN_SIMD_INSIDE_H
+
+#include <stdbool.h>
+
+#include "simd/vector/vector.h"
+
+/* Elements [column, column + LANES) of a line, 0 outside of it. */
+INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
+{
+  if (column >= 0 && column + LANES <= width)
+    return load(line + column);
+  const int64_t begin = column < 0 ? -column : 0;
+  const int64_t end = width - column < LANES ? width - column : LANES;
+  if (begin >= end)
+    return (Vector){0};
+  return loadLanes(line + column, firstLanes(end) & ~firstLanes(begin));
+}
+
+/* Stores the first `count` elements of a vector; `count` can be negative, or more than LANES. */
+INLINE void storeInside(real *line, int64_t count, Vector x)
+{
+  if (count >= LANES)
+    store(line, x);
+  else if (count > 0)
+    storeLanes(line, firstLanes(count), x);
+}
+
+/* Whether a sum of terms 0 * x is 0; it is NaN where an x is infinite or NaN. */
+INLINE bool isZero(Vector sum)
+{
+  real any = 0;
+  for (int l = 0; l < LANES; l++)
+    any += sum[l];
+  return any == 0;
+}
+
+#endif
