@@ -27,6 +27,11 @@ what is expected; each algorithm's have a factor, too. There all algorithms were
 weights from memory as well, by `time 40 2e5 2e8 "" kept`. The factors alone follow from these: the
 machine was slower when they were made, by a quarter. With AVX2 and double, the costs are those of
 AVX2.
+
+The algorithms LATER were timed on processors of the latter kind alone. They are fitted and get
+their factors last, while the costs of the others stay. Since they gain most in large layers, these
+were timed, too, up to 4e8 operations, with all algorithms (`-large`); the others' costs do not
+follow from these.
 """
 
 from __future__ import annotations
@@ -58,6 +63,9 @@ AVX2, AVX2_SPLIT = "avx2", "avx2split"
 """AVX2, and with AVX2 where AVX-512 would compute in halves."""
 FACTORS = (0.6, 0.7, 0.8, 0.9, 1.1, 1.25, 1.4, 1.6)
 """What a factor is multiplied by in turn, where that is better."""
+
+LATER = ("fourier", "fourierWeight")
+"""Algorithms that are fitted after the others."""
 
 ALONE = ("packedProducts", "storedByte")
 """A cost that has a factor of its own at AVX2_SPLIT: all products of a layer with few image planes
@@ -111,6 +119,7 @@ class Row:
     layer: str
     cycles: float
     counts: list[float]
+    large: bool = False
 
 
 def read_rows() -> list[Row]:
@@ -125,7 +134,8 @@ def read_rows() -> list[Row]:
                     thing, count = entry.split(":")
                     counts[int(thing)] = float(count)
                 cycles = float(read.pop("cycles"))
-                rows.append(Row(cycles=cycles, counts=counts, **read))
+                large = path.stem.endswith("-large")
+                rows.append(Row(cycles=cycles, counts=counts, large=large, **read))
     return rows
 
 
@@ -188,8 +198,13 @@ def is_kept(row: Row) -> bool:
     return row.part.endswith("kept")
 
 
-def calibrated(costs: dict[str, Array], rows: list[Row]) -> dict[str, float]:
-    """A factor for each algorithm: with these, the choice takes the least time in the mean."""
+def calibrated(
+    costs: dict[str, Array], rows: list[Row], chosen: Sequence[str] | None = None
+) -> dict[str, float]:
+    """A factor for each algorithm: with these, the choice takes the least time in the mean.
+
+    Unless they are among `chosen`, which are all by default, algorithms have the factor 1.
+    """
     algorithms = list(costs)
     passes = [
         [
@@ -208,8 +223,8 @@ def calibrated(costs: dict[str, Array], rows: list[Row]) -> dict[str, float]:
     least, before = loss(factors), np.inf
     while least < before:
         before = least
-        for place in range(len(costs)):
-            for factor in FACTORS:
+        for place, algorithm in enumerate(algorithms):
+            for factor in FACTORS if chosen is None or algorithm in chosen else ():
                 other = factors.copy()
                 other[place] *= factor
                 if (found := loss(other)) < least - 5e-5:
@@ -225,10 +240,13 @@ def costs_of(
     rows: Sequence[Row] = (),
 ) -> dict[str, list[float]]:
     """What each algorithm's things cost; those at SPLIT and AVX2_SPLIT need the rows, too."""
-    if level == SPLIT:
-        return _times_factors(known, timed, real, rows)
-    if level == AVX2_SPLIT:
-        return _fitted_times_factors(known, timed, real, rows)
+    if level in (SPLIT, AVX2_SPLIT):
+        own = [row for row in rows if (row.level, row.real) == (level, real)]
+        first = [row for row in own if not row.large and row.algorithm not in LATER]
+        found = (_times_factors if level == SPLIT else _fitted_times_factors)(
+            known, timed, real, first
+        )
+        return _with_later(found, own)
     costs = {}
     for algorithm, things in known.items():
         found = np.array([thing.cost(level, real) for thing in things])
@@ -250,10 +268,22 @@ def _times_factors(known: Algorithms, timed: dict[tuple[str, str, str], Timings]
     own = [row for row in rows if (row.level, row.real) == (SPLIT, real)]
     factors = calibrated(costs, own) if own else {}
     for _, of, algorithm in timed:
-        if of == real:
+        if of == real and algorithm not in LATER:
             factor = factors.pop(algorithm, 1.0)
             costs[algorithm][timed[WHOLE, real, algorithm].counts.any(axis=0)] *= factor
     return {name: _rounded(of) for name, of in costs.items()}
+
+
+def _with_later(costs: dict[str, list[float]], rows: list[Row]) -> dict[str, list[float]]:
+    """The costs of the algorithms LATER are fitted to the rows, times factors."""
+    found = {name: np.array(of) for name, of in costs.items()}
+    of_later = timings_of([row for row in rows if row.algorithm in LATER and not is_kept(row)])
+    for (_, _, algorithm), timings in of_later.items():
+        found[algorithm] = fit(timings, found[algorithm])
+    factors = calibrated(found, rows, LATER) if of_later else {}
+    for _, _, algorithm in of_later:
+        found[algorithm] *= factors[algorithm]
+    return {name: _rounded(of) for name, of in found.items()}
 
 
 def _fitted_times_factors(known: Algorithms, timed: dict[tuple[str, str, str], Timings],

@@ -169,10 +169,10 @@ size_t THNN_State_workspaceLimit(const THNNState *state)
 static void checkAlgorithm(const char *function, int position, THNNConvolutionAlgorithm algorithm)
 {
   THArgCheck((int)algorithm >= THNN_CONVOLUTION_AUTO &&
-                 (int)algorithm <= THNN_CONVOLUTION_WINOGRAD4,
+                 (int)algorithm <= THNN_CONVOLUTION_FFT_TILING,
              position,
              "%s: argument #%d 'algorithm': expected 0 (auto), 1 (gemm), 2 (direct), 3 "
-             "(winograd) or 4 (winograd4), found %d",
+             "(winograd), 4 (winograd4) or 5 (fft_tiling), found %d",
              function, position, (int)algorithm);
 }
 

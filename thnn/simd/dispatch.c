@@ -14,6 +14,7 @@
   extern const SimdPanels SIMD_TABLE(Panels, LEVEL);                                               \
   extern const SimdWinograd SIMD_TABLE(Winograd, LEVEL);                                           \
   extern const SimdWinogradPlanes SIMD_TABLE(WinogradPlanes, LEVEL);                               \
+  extern const SimdFourier SIMD_TABLE(Fourier, LEVEL);                                             \
   extern const SimdShifts SIMD_TABLE(Shifts, LEVEL);                                               \
   extern const SimdPlanes SIMD_TABLE(Planes, LEVEL);                                               \
   extern const SimdIndices SIMD_TABLE(Indices, LEVEL);                                             \
@@ -42,6 +43,7 @@
     .sampling = SIMD_TABLE(Sampling, LEVEL), .winograd = SIMD_TABLE(Winograd, LEVEL),              \
     .mixture = SIMD_TABLE(Mixture, LEVEL), .random = SIMD_TABLE(Random, LEVEL),                    \
     .winogradPlanes = SIMD_TABLE(WinogradPlanes, LEVEL), .padding = SIMD_TABLE(Padding, LEVEL),    \
+    .fourier = SIMD_TABLE(Fourier, LEVEL),                                                         \
   }
 
 DECLARE_LOOPS(baseline);

@@ -11,6 +11,7 @@
 #define THNN_SIMD_SIMD_H
 
 #include "simd/kernels/dots.h"
+#include "simd/kernels/fourier.h"
 #include "simd/kernels/outerProducts.h"
 #include "simd/kernels/panels.h"
 #include "simd/kernels/planesInLanes.h"
@@ -42,6 +43,7 @@ typedef struct Simd {
   SimdPanels panels;
   SimdWinograd winograd;
   SimdWinogradPlanes winogradPlanes;
+  SimdFourier fourier;
   SimdShifts shifts;
   SimdPlanes planes;
   SimdPadding padding;

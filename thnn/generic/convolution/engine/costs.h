@@ -294,6 +294,34 @@ enum {
   GROUPS_COSTS
 };
 
+enum {
+  FOURIER_PRODUCT, /* a coefficient of an image plane and a vector of map planes, for a tile */
+  FOURIER_BLOCK, /* the same, for a block of tiles: fetching the weight */
+  FOURIER_SOURCE, /* transforming a tile of a vector of image planes */
+  FOURIER_RESULT, /* transforming a tile of a vector of map planes */
+  FOURIER_WEIGHT, /* transforming the filters of an image plane and a vector of map planes */
+  FOURIER_LINE_SOURCE, /* transforming a line of a vector of image planes */
+  FOURIER_LINE_RESULT, /* transforming a line of a vector of map planes */
+  /* transforming the filters of an image plane and a vector of map planes, in lines */
+  FOURIER_LINE_WEIGHT,
+  FOURIER_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  FOURIER_COSTS
+};
+
+enum {
+  /* a coefficient of an image plane and a vector of map planes, for a tile */
+  FOURIER_WEIGHT_PRODUCT,
+  FOURIER_WEIGHT_BLOCK, /* the same, for a block of tiles: fetching and storing the sum */
+  FOURIER_WEIGHT_SOURCE, /* transforming a tile of a vector of image planes */
+  FOURIER_WEIGHT_GRADIENT, /* transforming the gradients of a tile of a vector of map planes */
+  FOURIER_WEIGHT_RESULT, /* transforming the sums of an image plane and a vector of map planes */
+  FOURIER_WEIGHT_LINE_SOURCE, /* transforming a line of a vector of image planes */
+  FOURIER_WEIGHT_LINE_GRADIENT, /* transforming the gradients of a line of a vector of map planes */
+  /* transforming the sums of an image plane and a vector of map planes, in lines */
+  FOURIER_WEIGHT_LINE_RESULT,
+  FOURIER_WEIGHT_COSTS
+};
+
 enum { MOST_COSTS = 25 }; /* of one algorithm */
 
 typedef struct Costs {
@@ -315,6 +343,8 @@ typedef struct Costs {
   double winogradWeight42[WINOGRAD_WEIGHT42_COSTS];
   double planewise[PLANEWISE_COSTS];
   double groups[GROUPS_COSTS];
+  double fourier[FOURIER_COSTS];
+  double fourierWeight[FOURIER_WEIGHT_COSTS];
 } Costs;
 
 /* The rows of the table: THNNSimdLevel, aarch64, and AVX-512 and AVX2

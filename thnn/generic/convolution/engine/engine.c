@@ -26,7 +26,8 @@ enum {
   GEMM = 1 << THNN_CONVOLUTION_GEMM,
   DIRECT = 1 << THNN_CONVOLUTION_DIRECT,
   WINOGRAD = 1 << THNN_CONVOLUTION_WINOGRAD,
-  WINOGRAD4 = 1 << THNN_CONVOLUTION_WINOGRAD4
+  WINOGRAD4 = 1 << THNN_CONVOLUTION_WINOGRAD4,
+  FFT_TILING = 1 << THNN_CONVOLUTION_FFT_TILING
 };
 enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8, ANY_ORDER = 16, LAST_ONLY = 32 };
 
@@ -48,7 +49,9 @@ enum { ANY_SIZE = 1, LINEAR = 2, NOT_LINEAR = 4, TRIES = 8, ANY_ORDER = 16, LAST
   ROW(winograd25,     FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
   ROW(winogradWeight25, WEIGHT,                WINOGRAD4, NOTHING, TRIES)          \
   ROW(winograd42,     FORWARD | DATA,          WINOGRAD4, KEEPS,  TRIES)           \
-  ROW(winogradWeight42, WEIGHT,                WINOGRAD4, NOTHING, TRIES)
+  ROW(winogradWeight42, WEIGHT,                WINOGRAD4, NOTHING, TRIES)          \
+  ROW(fourier,        FORWARD | DATA,          FFT_TILING, KEEPS, TRIES)           \
+  ROW(fourierWeight,  WEIGHT,                  FFT_TILING, NOTHING, TRIES)
 /* clang-format on */
 
 #define DECLARE_KEEPS(file) AlgorithmKeeper THNN_(file##_keepWeights);
@@ -206,10 +209,11 @@ void THNN_(engine_prepareKept)(THNNConvolutionPlan *plan, const THNNState *state
 THNNConvolutionAlgorithm THNN_(engine_algorithm)(const THNNConvolutionPlan *plan)
 {
   const int family = plan->chosen.algorithm->family;
-  return family == GEMM       ? THNN_CONVOLUTION_GEMM
-         : family == DIRECT   ? THNN_CONVOLUTION_DIRECT
-         : family == WINOGRAD ? THNN_CONVOLUTION_WINOGRAD
-                              : THNN_CONVOLUTION_WINOGRAD4;
+  return family == GEMM        ? THNN_CONVOLUTION_GEMM
+         : family == DIRECT    ? THNN_CONVOLUTION_DIRECT
+         : family == WINOGRAD  ? THNN_CONVOLUTION_WINOGRAD
+         : family == WINOGRAD4 ? THNN_CONVOLUTION_WINOGRAD4
+                               : THNN_CONVOLUTION_FFT_TILING;
 }
 
 double THNN_(engine_cost)(const THNNConvolutionPlan *plan)

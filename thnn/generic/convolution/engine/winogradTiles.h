@@ -42,6 +42,10 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
 bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles,
                                      const double *costs);
 
+/* Whether all sums of products of transforms will certainly be finite, for a weight gradient. */
+bool THNN_(winogradWeight_staysFinite)(const THNNConvolution *g, const real *image, const real *map,
+                                       int threads);
+
 /* These compute with tiles of any kind. */
 AlgorithmRunner THNN_(winograd_runConvolution);
 AlgorithmKeeper THNN_(winograd_keepWeights);

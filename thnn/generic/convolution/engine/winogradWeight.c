@@ -483,18 +483,18 @@ static double largestSquare(int64_t samples, int64_t step, int64_t planes, int64
 
 /* Whether all sums will certainly be finite. By the Cauchy-Schwarz inequality, a sum of products of
  * coefficients is at most the product of the norms of elements and gradients, times what the
- * transforms multiply these by, which is less than 4000 with 5x5 taps, and up to nine for the tiles
- * that an element is in: the factor 100000 below is more than enough. */
-static bool staysFinite(const WinogradWeightWorker *worker, int threads)
+ * transforms multiply these by, which is less than 4000 with 5x5 taps, or with Fourier transforms,
+ * and up to nine for the tiles that an element is in: the factor 100000 below is more than enough. */
+bool THNN_(winogradWeight_staysFinite)(const THNNConvolution *g, const real *image, const real *map,
+                                       int threads)
 {
-  const THNNConvolution *g = &worker->g;
   const double samples = (double)g->batch;
   const double elements =
       sqrt(samples * largestSquare(g->batch, THNN_convolutionImageSample(g), g->inputPlanes,
-                                   THNN_convolutionImagePositions(g), worker->image, threads));
+                                   THNN_convolutionImagePositions(g), image, threads));
   const double gradients =
       sqrt(samples * largestSquare(g->batch, THNN_convolutionMapSample(g), g->outputPlanes,
-                                   THNN_convolutionMapPositions(g), worker->map, threads));
+                                   THNN_convolutionMapPositions(g), map, threads));
   const double most = -THNN_LOWEST / 100000;
   return elements < most && gradients < most && elements * gradients < most;
 }
@@ -514,7 +514,7 @@ bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Opera
   const bool keeps = common.plan.keepsResults;
   const int threads = plan->threads;
   int wrong = 0;
-  if (!keeps && !staysFinite(&common, threads))
+  if (!keeps && !THNN_(winogradWeight_staysFinite)(&common.g, common.image, common.map, threads))
     return false;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {

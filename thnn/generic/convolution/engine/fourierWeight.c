@@ -1,0 +1,249 @@
+/* The weight gradient with stride 1 by Fourier transforms. With a tile's results, of which the rest
+ * counts as 0, in the place of the taps, the same correlation as in fourier.c gives the gradients of
+ * the taps. The products are summed up over tiles before the transform back:
+ *
+ *   sums[coefficient][image plane][map plane] = tiles[coefficient][tile][image plane] *
+ *                                               gradients[coefficient][tile][map plane]
+ *
+ * A task is a block of image planes and a panel of map planes, for which all tiles are transformed,
+ * some at a time. Nothing else adds to their weights. */
+#include <math.h>
+
+#include "generic/convolution/engine/fourierTiles.h"
+
+enum {
+  /* Image planes and map planes of a task: so many that products take longer than transforms, and
+   * so few that most layers have several tasks. */
+  BLOCK_PLANES = 32,
+  BLOCK_TILES = 16 /* most tiles of a block, for each of which sums are fetched and stored */
+};
+
+/* What all threads share; after the blank line, what each thread has to itself. */
+typedef struct FourierWeightWorker {
+  THNNConvolution g;
+  FourierGrid grid;
+  int64_t blockTiles;
+  const real *image, *map;
+  real scale;
+  real *gradWeight;
+
+  real *coefficients; /* [coefficient][tile][image plane] */
+  real *gradients;    /* [coefficient][tile][map plane] */
+  real *sums;         /* [coefficient][image plane][map plane] */
+  real *zeros;        /* from which sums start */
+  real *lines;
+  real *taps; /* of a vector of filters, [filter][tap] */
+  THNNOffsets *row, *term;
+} FourierWeightWorker;
+
+/* Planes of a task. */
+typedef struct Planes {
+  int64_t first, count;
+  int64_t lanes; /* the count, rounded up to whole vectors */
+} Planes;
+
+static int64_t blocksOf(int64_t planes)
+{
+  return divideUp(planes, BLOCK_PLANES);
+}
+
+static Planes planesOf(int64_t planes, int64_t block)
+{
+  const int64_t first = block * BLOCK_PLANES, count = minimum(BLOCK_PLANES, planes - first);
+  return (Planes){first, count, roundUp(count, vectorLanes())};
+}
+
+static int64_t tileStep(const FourierWeightWorker *worker, const Planes *planes)
+{
+  return coefficientStep(worker->blockTiles * planes->lanes);
+}
+
+static int64_t sumStep(const Planes *images, const Planes *maps)
+{
+  return coefficientStep(images->count * maps->lanes);
+}
+
+static void layOutThread(FourierWeightWorker *worker, Scratch *scratch)
+{
+  const Planes images = planesOf(worker->g.inputPlanes, 0);
+  const Planes maps = planesOf(worker->g.outputPlanes, 0);
+  const int64_t coefficients = worker->grid.transforms->coefficients;
+  worker->coefficients = THNN_take(scratch, coefficients * tileStep(worker, &images), sizeof(real));
+  worker->gradients = THNN_take(scratch, coefficients * tileStep(worker, &maps), sizeof(real));
+  worker->sums = THNN_take(scratch, coefficients * sumStep(&images, &maps), sizeof(real));
+  worker->zeros = THNN_take(scratch, maps.lanes, sizeof(real));
+  worker->lines = THNN_take(scratch, worker->grid.transforms->lines, sizeof(real));
+  worker->taps = THNN_take(scratch, vectorLanes() * THNN_convolutionTaps(&worker->g), sizeof(real));
+  worker->row = THNN_take(scratch, images.count, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, worker->blockTiles, sizeof(THNNOffsets));
+}
+
+static FourierWeightWorker workerFor(const THNNConvolution *g)
+{
+  const FourierGrid grid = fourierGrid(g);
+  return (FourierWeightWorker){
+      .g = *g, .grid = grid, .blockTiles = evenBlock(fourierTiles(g, &grid), BLOCK_TILES, 1)};
+}
+
+/* ---- Planning -------------------------------------------------------------------------------- */
+
+static void setFourierWeightCost(AlgorithmPlan *plan, const FourierWeightWorker *worker)
+{
+  const THNNConvolution *g = &worker->g;
+  const double tiles = (double)fourierTiles(g, &worker->grid);
+  const double imageBlocks = (double)blocksOf(g->inputPlanes);
+  const double mapBlocks = (double)blocksOf(g->outputPlanes);
+  const double imageVectors = (double)divideUp(g->inputPlanes, vectorLanes());
+  const double mapVectors = (double)divideUp(g->outputPlanes, vectorLanes());
+  const double sources = tiles * imageVectors * mapBlocks;
+  const double gradients = tiles * mapVectors * imageBlocks;
+  const double results = (double)g->inputPlanes * mapVectors;
+  const bool lines = hasLines(&worker->grid);
+  const double sums = worker->grid.transforms->coefficients * (double)g->inputPlanes * mapVectors;
+  const double counts[FOURIER_WEIGHT_COSTS] = {
+      [FOURIER_WEIGHT_PRODUCT] = sums * tiles,
+      [FOURIER_WEIGHT_BLOCK] = sums * ceil(tiles / (double)worker->blockTiles),
+      [FOURIER_WEIGHT_SOURCE] = lines ? 0 : sources,
+      [FOURIER_WEIGHT_GRADIENT] = lines ? 0 : gradients,
+      [FOURIER_WEIGHT_RESULT] = lines ? 0 : results,
+      [FOURIER_WEIGHT_LINE_SOURCE] = lines ? sources : 0,
+      [FOURIER_WEIGHT_LINE_GRADIENT] = lines ? gradients : 0,
+      [FOURIER_WEIGHT_LINE_RESULT] = lines ? results : 0,
+  };
+  setCost(plan, FOURIER_WEIGHT_COSTS, costsInUse()->fourierWeight, counts);
+}
+
+bool THNN_(fourierWeight_planConvolution)(AlgorithmPlan *plan)
+{
+  if (!fourierApplies(plan))
+    return false;
+  FourierWeightWorker worker = workerFor(&plan->geometry);
+  Scratch shared = {0}, thread = {0};
+  layOutThread(&worker, &thread);
+  if (!fits(plan, &shared, &thread))
+    return false;
+  setFourierWeightCost(plan, &worker);
+  const int64_t tasks = blocksOf(worker.g.inputPlanes) * blocksOf(worker.g.outputPlanes);
+  plan->threads = threadsFor(plan, tasks);
+  return true;
+}
+
+/* ---- One task -------------------------------------------------------------------------------- */
+
+/* Transforms what tiles [begin, end) see of the image planes, and their gradients of the map
+ * planes. */
+static void transformTiles(const FourierWeightWorker *worker, THNNRange tiles, const Planes *images,
+                           const Planes *maps)
+{
+  const THNNConvolution *g = &worker->g;
+  real *elements = worker->coefficients, *gradients = worker->gradients;
+  for (int64_t index = tiles.begin; index < tiles.end; index++) {
+    const int64_t sample = sampleOfTile(&worker->grid, index);
+    for (int64_t lane = 0; lane < images->lanes; lane += vectorLanes()) {
+      const int64_t plane = images->first + lane;
+      const FourierTile tile = elementsTile(g, &worker->grid, index, plane);
+      const real *from =
+          worker->image + sample * THNN_convolutionImageSample(g) + plane * tile.step;
+      worker->grid.transforms->elements(&tile, from, worker->lines, tileStep(worker, images),
+                                        elements + lane);
+    }
+    for (int64_t lane = 0; lane < maps->lanes; lane += vectorLanes()) {
+      const int64_t plane = maps->first + lane;
+      const FourierTile tile = resultsTile(g, &worker->grid, index, plane);
+      const real *from = worker->map + sample * THNN_convolutionMapSample(g) + plane * tile.step;
+      worker->grid.transforms->taps(&tile, false, from, worker->lines, tileStep(worker, maps),
+                                    gradients + lane);
+    }
+    elements += images->lanes;
+    gradients += maps->lanes;
+  }
+}
+
+static void multiplyTiles(const FourierWeightWorker *worker, int64_t tiles, const Planes *images,
+                          const Planes *maps, bool begins)
+{
+  const int64_t lanes = vectorLanes(), most = THNN_(simd).products.mostVectors * lanes;
+  for (int64_t coefficient = 0; coefficient < worker->grid.transforms->coefficients; coefficient++)
+    for (int64_t lane = 0; lane < maps->lanes; lane += most) {
+      const Products products = {
+          .row = worker->row,
+          .rows = images->count,
+          .term = worker->term,
+          .terms = tiles,
+          .vectors = (int)(minimum(most, maps->lanes - lane) / lanes),
+          .scalars = worker->coefficients + coefficient * tileStep(worker, images),
+          .factors = worker->gradients + coefficient * tileStep(worker, maps) + lane,
+          .start = begins ? worker->zeros : NULL,
+          .sums = worker->sums + coefficient * sumStep(images, maps) + lane};
+      THNN_(simd).products.add(&products);
+    }
+}
+
+/* Adds the gradients of all filters of a task to those of the weight. */
+static void addFilters(const FourierWeightWorker *worker, const Planes *images, const Planes *maps)
+{
+  const THNNConvolution *g = &worker->g;
+  const int64_t taps = THNN_convolutionTaps(g);
+  for (int64_t i = 0; i < images->count; i++)
+    for (int64_t lane = 0; lane < maps->lanes; lane += vectorLanes()) {
+      const int64_t filters = minimum(vectorLanes(), maps->count - lane);
+      const FourierTile filter = {.height = g->kernel[1],
+                                  .width = g->kernel[2],
+                                  .rows = g->kernel[1],
+                                  .columns = g->kernel[2],
+                                  .step = taps,
+                                  .planes = filters};
+      worker->grid.transforms->results(&filter, 0, 0, worker->sums + i * maps->lanes + lane,
+                                       sumStep(images, maps), worker->zeros, worker->lines,
+                                       worker->taps);
+      for (int64_t f = 0; f < filters; f++) {
+        const int64_t place = (maps->first + lane + f) * g->inputPlanes + images->first + i;
+        THNN_(simd).pointwise.axpy(taps, worker->scale, worker->taps + f * taps,
+                                   worker->gradWeight + place * taps);
+      }
+    }
+}
+
+static void runTask(const FourierWeightWorker *worker, int64_t task)
+{
+  const int64_t mapBlocks = blocksOf(worker->g.outputPlanes);
+  const int64_t tiles = fourierTiles(&worker->g, &worker->grid), most = worker->blockTiles;
+  const Planes images = planesOf(worker->g.inputPlanes, task / mapBlocks);
+  const Planes maps = planesOf(worker->g.outputPlanes, task % mapBlocks);
+  const THNNOffsets none = {0, 0};
+  listOffsets(images.count, none, (THNNOffsets){1, maps.lanes}, worker->row);
+  listOffsets(most, none, (THNNOffsets){images.lanes, maps.lanes}, worker->term);
+  for (int64_t first = 0; first < tiles; first += most) {
+    const THNNRange block = {first, minimum(first + most, tiles)};
+    transformTiles(worker, block, &images, &maps);
+    multiplyTiles(worker, block.end - block.begin, &images, &maps, first == 0);
+  }
+  addFilters(worker, &images, &maps);
+}
+
+bool THNN_(fourierWeight_runConvolution)(const AlgorithmPlan *plan, const Operands *of,
+                                         void *scratch)
+{
+  const THNNConvolution *g = &plan->geometry;
+  FourierWeightWorker common = workerFor(g);
+  common.image = of->image;
+  common.map = of->gradMap;
+  common.scale = (real)of->scale;
+  common.gradWeight = of->gradWeight;
+  const int threads = plan->threads;
+  if (!THNN_(winogradWeight_staysFinite)(g, of->image, of->gradMap, threads))
+    return false;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    FourierWeightWorker worker = common;
+    Scratch own = threadScratch(plan, scratch);
+    layOutThread(&worker, &own);
+    THNN_(simd).pointwise.fill(planesOf(g->outputPlanes, 0).lanes, 0, worker.zeros);
+#pragma omp for schedule(static) nowait
+    for (int64_t task = 0; task < blocksOf(g->inputPlanes) * blocksOf(g->outputPlanes); task++)
+      runTask(&worker, task);
+  }
+  if (of->gradBias)
+    THNN_(engine_addMapSums)(plan, of);
+  return true;
+}

@@ -1,0 +1,42 @@
+/* Discrete Fourier transforms of tiles of 16x16 elements, and of lines of 16, and back, with a lane
+ * for each plane. */
+#ifndef THNN_SIMD_FOURIER_H
+#define THNN_SIMD_FOURIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { THNN_FOURIER_SIDE = 16 /* elements of a line, and rows and columns of a tile */ };
+
+/* The place of a tile, or of a line as a tile with one row, in a vector of planes. */
+typedef struct FourierTile {
+  int64_t row, column;   /* its first element, which can be outside of the plane */
+  int64_t height, width; /* size of a plane */
+  int64_t rows, columns; /* of the tile: elements beyond count as 0, results beyond are dropped */
+  int64_t step;          /* reals from one plane to the next */
+  int64_t planes;        /* from 1 to a vector's lanes */
+} FourierTile;
+
+typedef struct SimdTransforms {
+  /* Products of reals that two tiles take: one for each coefficient that is real, three for each of
+   * the others, of which half are the conjugates of the rest. */
+  int coefficients;
+  int64_t lines; /* reals of `lines` below, which is scratch */
+  /* The factors of these products from a tile's elements, which are 0 outside of the plane, or from
+   * its taps: of plane c, number k goes to y[k * apart + c]. Whole vectors are written. Sums of
+   * products are those of results of the correlation with the taps or, with `flipped`, with the
+   * flipped taps. */
+  void (*elements)(const FourierTile *of, const real *planes, real *lines, int64_t apart, real *y);
+  void (*taps)(const FourierTile *of, bool flipped, const real *planes, real *lines, int64_t apart,
+               real *y);
+  /* The results of a tile inside the plane: bias[c] + the transform back of x[k * apart + c], from
+   * row `firstRow` and column `firstColumn` of it on. Returns whether all of them are finite. */
+  bool (*results)(const FourierTile *of, int64_t firstRow, int64_t firstColumn, const real *x,
+                  int64_t apart, const real *bias, real *lines, real *planes);
+} SimdTransforms;
+
+typedef struct SimdFourier {
+  SimdTransforms tile, line;
+} SimdFourier;
+
+#endif
