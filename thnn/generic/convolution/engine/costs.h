@@ -305,6 +305,7 @@ enum {
   /* transforming the filters of an image plane and a vector of map planes, in lines */
   FOURIER_LINE_WEIGHT,
   FOURIER_KEPT_BYTE, /* fetching a byte of kept weights from memory, in a network of many layers */
+  FOURIER_SINGLE, /* the same as `product`, with the only vector of map planes */
   FOURIER_COSTS
 };
 
@@ -319,6 +320,7 @@ enum {
   FOURIER_WEIGHT_LINE_GRADIENT, /* transforming the gradients of a line of a vector of map planes */
   /* transforming the sums of an image plane and a vector of map planes, in lines */
   FOURIER_WEIGHT_LINE_RESULT,
+  FOURIER_WEIGHT_SINGLE, /* the same as `product`, with the only vector of map planes */
   FOURIER_WEIGHT_COSTS
 };
 

@@ -178,7 +178,8 @@ static void setFourierCost(AlgorithmPlan *plan, const FourierWorker *worker)
   const double sources = tiles * groups * (double)divideUp(g->inputPlanes, vectorLanes());
   const double weights = worker->grid.transforms->coefficients * images * vectors;
   const double counts[FOURIER_COSTS] = {
-      [FOURIER_PRODUCT] = weights * tiles,
+      [FOURIER_PRODUCT] = vectors > 1 ? weights * tiles : 0,
+      [FOURIER_SINGLE] = vectors > 1 ? 0 : weights * tiles,
       [FOURIER_BLOCK] = weights * blocks,
       [FOURIER_SOURCE] = lines ? 0 : sources,
       [FOURIER_RESULT] = lines ? 0 : tiles * vectors,

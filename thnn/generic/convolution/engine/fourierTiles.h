@@ -37,17 +37,27 @@ static inline bool hasLines(const FourierGrid *grid)
   return grid->transforms == &THNN_(simd).fourier.line;
 }
 
+/* Whether there may be so few products for each result as to be worth the transforms. With up to 3x3
+ * taps, Winograd's tiles of 4x4 need about as few, with a tenth of the numbers for each filter. */
+static inline bool mayGain(const AlgorithmPlan *plan)
+{
+  enum { FEWEST_PLANES = 3, FEW_TAPS = 3 };
+  const THNNConvolution *g = &plan->geometry;
+  const bool few = g->kernel[1] > 1 && maximum(g->kernel[1], g->kernel[2]) <= FEW_TAPS;
+  return minimum(g->inputPlanes, g->outputPlanes) >= FEWEST_PLANES &&
+         (!few || THNN_State_accuracy(plan->state) == THNN_ACCURACY_HIGH);
+}
+
 /* Whether the algorithm applies: to planes without a depth, with stride 1, whose taps leave a tile
- * results. With few planes the transforms take more time than the products save. */
+ * results. */
 static inline bool fourierApplies(const AlgorithmPlan *plan)
 {
-  enum { FEWEST_PLANES = 3, MOST_TAPS = THNN_FOURIER_SIDE - 2 };
+  enum { MOST_TAPS = THNN_FOURIER_SIDE - 2 };
   const THNNConvolution *g = &plan->geometry;
   bool applies = g->kernel[0] == 1 && g->input[0] == 1 && g->output[0] == 1 && g->pad[0] == 0;
   for (int i = 1; i < 3; i++)
     applies = applies && g->stride[i] == 1 && g->dilation[i] == 1 && g->kernel[i] <= MOST_TAPS;
-  return applies && g->stride[0] == 1 &&
-         (plan->asked || minimum(g->inputPlanes, g->outputPlanes) >= FEWEST_PLANES);
+  return applies && g->stride[0] == 1 && (plan->asked || mayGain(plan));
 }
 
 /* The tile number `index` among those of all samples, for planes from number `plane` on: where its

@@ -101,7 +101,8 @@ static void setFourierWeightCost(AlgorithmPlan *plan, const FourierWeightWorker 
   const bool lines = hasLines(&worker->grid);
   const double sums = worker->grid.transforms->coefficients * (double)g->inputPlanes * mapVectors;
   const double counts[FOURIER_WEIGHT_COSTS] = {
-      [FOURIER_WEIGHT_PRODUCT] = sums * tiles,
+      [FOURIER_WEIGHT_PRODUCT] = mapVectors > 1 ? sums * tiles : 0,
+      [FOURIER_WEIGHT_SINGLE] = mapVectors > 1 ? 0 : sums * tiles,
       [FOURIER_WEIGHT_BLOCK] = sums * ceil(tiles / (double)worker->blockTiles),
       [FOURIER_WEIGHT_SOURCE] = lines ? 0 : sources,
       [FOURIER_WEIGHT_GRADIENT] = lines ? 0 : gradients,
