@@ -110,3 +110,43 @@ void testFewTerms(THNNState *state)
   }
   THNN_tuning.splitsVectors = splits;
 }
+
+/* The row that is expected to be the fastest, but for Fourier transforms. */
+static const char *fastestSum(const THNNConvolution *g, THNNConvolutionPart part, THNNState *state)
+{
+  const char *name, *fastest = NULL;
+  double least = 0;
+  for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
+    THNNConvolutionPlan plan;
+    if (!strncmp(name, "fourier", strlen("fourier")) ||
+        !THNN_(engine_prepareRow)(&plan, state, g, part, row, false))
+      continue;
+    if (!fastest || THNN_(engine_cost)(&plan) < least) {
+      fastest = name;
+      least = THNN_(engine_cost)(&plan);
+    }
+  }
+  return fastest;
+}
+
+/* Winograd's algorithm is expected to be faster than sums of products where it pays: for many planes
+ * on large maps, also dilated. */
+void testWinogradPlans(THNNState *state)
+{
+  const char *winograd = "winograd";
+  const THNNConvolution few = layerOf(1, 3, 64, 56, 56);
+  THNN_State_setThreads(state, 1);
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+    for (int dilation = 1; dilation <= 2; dilation++) {
+      THNNConvolution many = layerOf(1, 128, 128, 56, 56);
+      for (int i = 1; i < 3; i++)
+        many.pad[i] = many.dilation[i] = dilation;
+      const char *fastest = fastestSum(&many, (THNNConvolutionPart)part, state);
+      CHECK(!strncmp(fastest, winograd, strlen(winograd)));
+    }
+    THNNConvolutionPlan plan;
+    THNN_(engine_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
+    CHECK(!isWinograd(&plan));
+  }
+}

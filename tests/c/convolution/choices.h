@@ -8,5 +8,6 @@ void testStridedChoice(THNNState *state);
 void testShortVectors(THNNState *state);
 void testNarrowTiles(void);
 void testFewTerms(THNNState *state);
+void testWinogradPlans(THNNState *state);
 
 #endif

@@ -20,6 +20,7 @@
 #include "../check.h"
 #include "choices.h"
 #include "definition.h"
+#include "fourierCases.h"
 #include "parts.h"
 #include "planesLast.h"
 #include "timings.h"
@@ -157,27 +158,6 @@ static void testScale(THNNState *state)
   free(scratch);
 }
 
-/* A layer of square kernels whose maps are as large as its images. */
-static THNNConvolution evenLayer(int64_t kernel, int64_t batch, int64_t imagePlanes,
-                                 int64_t mapPlanes, int64_t height, int64_t width)
-{
-  return (THNNConvolution){.batch = batch,
-                           .inputPlanes = imagePlanes,
-                           .outputPlanes = mapPlanes,
-                           .input = {1, height, width},
-                           .output = {1, height, width},
-                           .kernel = {1, kernel, kernel},
-                           .stride = {1, 1, 1},
-                           .dilation = {1, 1, 1},
-                           .pad = {0, kernel / 2, kernel / 2}};
-}
-
-static THNNConvolution layerOf(int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
-                               int64_t height, int64_t width)
-{
-  return evenLayer(3, batch, imagePlanes, mapPlanes, height, width);
-}
-
 static THNNConvolution pointwise(int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
                                  int64_t height, int64_t width)
 {
@@ -194,14 +174,6 @@ static THNNConvolution linearLayer(int64_t batch, int64_t imagePlanes, int64_t m
     g.pad[i] = 0;
   }
   return g;
-}
-
-/* Whether a sum of a few products is what it should be: nearly so, or infinite or NaN alike. */
-static bool isSum(real found, double wanted)
-{
-  if (isfinite(wanted))
-    return fabs(found - wanted) < 1e4 * EPSILON;
-  return isnan(wanted) ? isnan(found) : found == wanted;
 }
 
 /* What adds its results cannot begin again: infinite elements reach the results that see them, and
@@ -448,26 +420,6 @@ static void testKeptWeights(THNNState *state)
   THNN_State_setConvolutionRow(state, NULL);
 }
 
-/* Costs choose Winograd's algorithm where it pays: for many planes on large maps, also dilated. */
-static void testWinogradPlans(THNNState *state)
-{
-  const THNNConvolution few = layerOf(1, 3, 64, 56, 56);
-  THNNConvolutionPlan plan;
-  THNN_State_setThreads(state, 1);
-  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
-  for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
-    for (int dilation = 1; dilation <= 2; dilation++) {
-      THNNConvolution many = layerOf(1, 128, 128, 56, 56);
-      for (int i = 1; i < 3; i++)
-        many.pad[i] = many.dilation[i] = dilation;
-      THNN_(engine_prepare)(&plan, state, &many, (THNNConvolutionPart)part);
-      CHECK(isWinograd(&plan));
-    }
-    THNN_(engine_prepare)(&plan, state, &few, (THNNConvolutionPart)part);
-    CHECK(!isWinograd(&plan));
-  }
-}
-
 /* A state that asks for Winograd's algorithm leaves the choice for other convolutions to the costs:
  * for a map whose only position sees the whole image, they do not choose the direct algorithm. */
 static void testWinogradOtherwise(THNNState *state)
@@ -571,7 +523,8 @@ int main(int argc, char **argv)
   testChoiceForThreads(state);
   testStridedChoice(state);
   testPlanesLast(state);
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
+  testFourier(state);
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_FFT_TILING;
        algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testInfiniteWeights(state);

@@ -243,3 +243,30 @@ void printGeometry(const THNNConvolution *g, const char *problem)
            (int)g->dilation[i]);
   printf("\n");
 }
+
+THNNConvolution evenLayer(int64_t kernel, int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
+                          int64_t height, int64_t width)
+{
+  return (THNNConvolution){.batch = batch,
+                           .inputPlanes = imagePlanes,
+                           .outputPlanes = mapPlanes,
+                           .input = {1, height, width},
+                           .output = {1, height, width},
+                           .kernel = {1, kernel, kernel},
+                           .stride = {1, 1, 1},
+                           .dilation = {1, 1, 1},
+                           .pad = {0, kernel / 2, kernel / 2}};
+}
+
+THNNConvolution layerOf(int64_t batch, int64_t imagePlanes, int64_t mapPlanes, int64_t height,
+                        int64_t width)
+{
+  return evenLayer(3, batch, imagePlanes, mapPlanes, height, width);
+}
+
+bool isSum(real found, double wanted)
+{
+  if (isfinite(wanted))
+    return fabs(found - wanted) < 1e4 * EPSILON;
+  return isnan(wanted) ? isnan(found) : found == wanted;
+}

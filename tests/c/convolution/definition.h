@@ -50,6 +50,15 @@ void addProducts(const THNNConvolution *g, THNNConvolutionPart part, const real 
 /* A convolution of one to three dimensions. */
 THNNConvolution randomGeometry(void);
 
+/* A layer of square kernels whose maps are as large as its images; with 3x3 taps. */
+THNNConvolution evenLayer(int64_t kernel, int64_t batch, int64_t imagePlanes, int64_t mapPlanes,
+                          int64_t height, int64_t width);
+THNNConvolution layerOf(int64_t batch, int64_t imagePlanes, int64_t mapPlanes, int64_t height,
+                        int64_t width);
+
+/* Whether a sum of a few products is what it should be: nearly so, or infinite or NaN alike. */
+bool isSum(real found, double wanted);
+
 /* The number of products of a convolution, those with padding included. */
 double operations(const THNNConvolution *g);
 

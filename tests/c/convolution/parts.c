@@ -5,6 +5,7 @@
 
 #include "../check.h"
 #include "generic/convolution/engine/panels.h"
+#include "tileNorms.h"
 #include "transforms.h"
 
 enum { MOST_THREADS = 4, GUARD_BYTES = 256, GUARD = 0xa5 };
@@ -70,7 +71,7 @@ double largestError(const real *result, const double *wanted, const double *size
   return largest;
 }
 
-enum { MOST_ROWS = 20 };
+enum { MOST_ROWS = 24 };
 
 /* How often the tests met: each row of the engine's table in each part; Winograd's algorithms
  * without [0] and with [1] weights that are transformed once for all tiles, in a weight gradient
@@ -83,9 +84,17 @@ bool isWinograd(const THNNConvolutionPlan *plan)
   return strncmp(plan->chosen.algorithm->name, "winograd", strlen("winograd")) == 0;
 }
 
-/* The sizes of what the plan's algorithm sums up: sizes[0] of the definition or, for one of
- * Winograd's algorithms, those of its `transforms`. `names` has the ends of these algorithms'
- * names. */
+static bool isFourier(const THNNConvolutionPlan *plan)
+{
+  return strncmp(plan->chosen.algorithm->name, "fourier", strlen("fourier")) == 0;
+}
+
+/* Kinds of sizes: the definition's; from 1 on those of `transforms`; those of tiles' norms. */
+enum { NORMS = TRANSFORMS + 1, KINDS_OF_SIZES };
+
+/* The sizes of what the plan's algorithm sums up: sizes[0] of the definition, for one of Winograd's
+ * algorithms those of its `transforms`, and sizes[NORMS] for Fourier transforms. `names` has the ends
+ * of Winograd's algorithms' names. */
 static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *sizes)
 {
   static const char *const names[TRANSFORMS] = {"", "4", "25", "42", "22"};
@@ -93,6 +102,8 @@ static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *siz
   const THNNConvolution *g = &plan->chosen.geometry;
   if (!*end && g->kernel[1] / g->stride[1] == 2)
     end = "22";
+  if (isFourier(plan))
+    return sizes[NORMS];
   int i = 0;
   while (isWinograd(plan) && strcmp(end, names[i++]) != 0) {
   }
@@ -332,7 +343,7 @@ static void testRows(const THNNConvolution *g, const Computation *of, const doub
     }
     THNN_State_setConvolutionRow(state, NULL);
   }
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_WINOGRAD4;
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_FFT_TILING;
        algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testSameAsRow(g, of, found, state);
@@ -363,10 +374,14 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
   }
   if (of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
     addPlanes(g, of.map, wanted + weightSize(g), size + weightSize(g));
-  double *sizes[1 + TRANSFORMS] = {size};
+  double *sizes[KINDS_OF_SIZES] = {size};
+  for (int i = 1; i < KINDS_OF_SIZES; i++) {
+    sizes[i] = calloc((size_t)of.results, sizeof(double));
+    memcpy(sizes[i], size, (size_t)of.results * sizeof(double));
+  }
+  if (haveTiles(g))
+    addTileNorms(g, &of, sizes[NORMS]);
   for (int i = 0; i < TRANSFORMS; i++) {
-    sizes[i + 1] = calloc((size_t)of.results, sizeof(double));
-    memcpy(sizes[i + 1], size, (size_t)of.results * sizeof(double));
     const bool weights = of.part == THNN_CONVOLUTION_BACKWARD_WEIGHT;
     if (areFor(&transforms[i], g))
       (weights ? addTransformedWeightSizes : addTransformedSizes)(&transforms[i], g, &of,
@@ -376,7 +391,7 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
   }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
   testRows(g, &of, wanted, sizes, state);
-  for (int i = 0; i <= TRANSFORMS; i++)
+  for (int i = 0; i < KINDS_OF_SIZES; i++)
     free(sizes[i]);
   free(wanted);
 }
