@@ -38,7 +38,7 @@ def _arguments() -> argparse.Namespace:
     add("filters", nargs="*", metavar="FILTER", help="parts of names: of a case, family or part")
     add("--dtype", nargs="+", default=["float32", "float64"], choices=["float32", "float64"])
     add("--threads", nargs="+", type=int, default=[1, 2] if cores > 1 else [1])
-    algorithms = ["auto", "gemm", "direct", "winograd", "winograd4"]
+    algorithms = ["auto", "gemm", "direct", "winograd", "winograd4", "fft_tiling"]
     add("--algorithm", nargs="+", default=["auto"], choices=algorithms)
     add("--simd", choices=LEVELS, help="keep both sides to this instruction set")
     add("--seconds", type=float, default=0.5, help="per side and row (default: %(default)s)")

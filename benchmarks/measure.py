@@ -22,7 +22,7 @@ from pythnn._table import FUNCTIONS
 from .cases import Call, Case, Chosen, Contents, Indices, Labels, Part, Steps, Taps, Uniform, Zeros
 from .native import Batch, Limits, PeerBatches
 
-Algorithm: TypeAlias = Literal["auto", "gemm", "direct", "winograd", "winograd4"]
+Algorithm: TypeAlias = Literal["auto", "gemm", "direct", "winograd", "winograd4", "fft_tiling"]
 
 ON_GPU = 0
 """In the place of the number of threads."""

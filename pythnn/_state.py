@@ -57,6 +57,7 @@ _ALGORITHMS: dict[str, int] = {
     "direct": native.THNN_CONVOLUTION_DIRECT,
     "winograd": native.THNN_CONVOLUTION_WINOGRAD,
     "winograd4": native.THNN_CONVOLUTION_WINOGRAD4,
+    "fft_tiling": native.THNN_CONVOLUTION_FFT_TILING,
 }
 ALGORITHM_NAMES = {value: name for name, value in _ALGORITHMS.items()}
 _INT_MAX = 2**31 - 1
@@ -101,22 +102,24 @@ class State(Closing):
     workspace_limit : int or None
         Scratch memory per thread in bytes; at least 64 KiB, by default 8 MiB.
     convolution : str, or three of them, or a dict
-        The algorithm of convolutions: "auto", "gemm", "direct", "winograd" or "winograd4", for all
-        results, or one each for output, gradient of the input and gradient of the weight; a dict
-        has the keys "output", "grad_input" and "grad_weight", of which those left out are "auto".
-        "auto" takes the one that is expected to be the fastest. Winograd's are for kernels of 3x3,
-        also dilated or with taps in depth, with stride 1: "winograd" computes 2x2 results at a
-        time, "winograd4" 4x4, with fewer multiplications and larger errors. "winograd" is also for
-        three frames (output and gradInput), "winograd4" also for kernels of 5x5 and of 2x2, with
-        errors of the same size. Both are "auto" for the rest, but for
-        :mod:`pythnn.functional`, which refuses a name that does not apply. There, instead of an
+        The algorithm of convolutions: "auto", "gemm", "direct", "winograd", "winograd4" or
+        "fft_tiling", for all results, or one each for output, gradient of the input and gradient of
+        the weight; a dict has the keys "output", "grad_input" and "grad_weight", of which those
+        left out are "auto". "auto" takes the one that is expected to be the fastest. Winograd's are
+        for kernels of 3x3, also dilated or with taps in depth, with stride 1: "winograd" computes
+        2x2 results at a time, "winograd4" 4x4, with fewer multiplications and larger errors.
+        "winograd" is also for three frames (output and gradInput), "winograd4" also for kernels of
+        5x5 and of 2x2, with errors of the same size. "fft_tiling" multiplies Fourier transforms of
+        tiles of 16x16, with errors about as small as those of sums of products: for kernels of up
+        to 14x14 with stride 1, not dilated and without a depth. These are "auto" for the rest, but
+        for :mod:`pythnn.functional`, which refuses a name that does not apply. There, instead of an
         algorithm, this can say how to choose one: "guess_once" and "time_once" choose at the first
         call and keep to it where it applies, "guess_on_shape_change" and "time_on_shape_change" for
         each geometry. The former of each pair go by expected costs, the latter measure what
         applies. On a GPU "gemm" is the library's own, "cudnn" is what cuDNN chooses, and its
         algorithms have "cudnn" before their names, such as "cudnn_implicit_gemm"; "direct",
-        "winograd", "fft" and "fft_tiling" are cuDNN's of these names, the last two of which the CPU
-        does not have. Elsewhere than in :mod:`pythnn.functional` all names but those of the CPU's
+        "winograd", "fft" and "fft_tiling" are cuDNN's of these names, of which the CPU does not
+        have "fft". Elsewhere than in :mod:`pythnn.functional` all names but those of the CPU's
         algorithms are "auto".
     deterministic : bool
         Refuse what is not deterministic: on a GPU, some of cuDNN's algorithms, which are taken by

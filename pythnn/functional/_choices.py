@@ -42,11 +42,12 @@ __all__ = [
     "state_for",
 ]
 
-_NAMED = ("gemm", "direct", "winograd", "winograd4")
+_NAMED = ("gemm", "direct", "winograd", "winograd4", "fft_tiling")
 """The algorithms that the CPU has."""
 _WINOGRAD = {"winograd": (3,), "winograd4": (2, 3, 5)}
 """The kernels, taps by taps, that tiles of Winograd's algorithms are for."""
-_FOURIER = ("fft", "fft_tiling")
+_MOST_TAPS = 14
+"""Of a kernel's rows and columns, for which tiles of Fourier transforms have results."""
 _ON_DEVICE = 0
 """Threads of a measured time, where a device took it."""
 _LEAST_SECONDS = 1e-3
@@ -135,15 +136,23 @@ def _applies(problem: Problem, name: str, workspace_limit: int, accuracy: Accura
 def _why_not(problem: Problem, name: str, accuracy: Accuracy) -> str:
     """Why an algorithm does not apply."""
     kernel, stride = problem.sizes[11:13], problem.sizes[13:16]
-    if name in _FOURIER:
-        return "which only cuDNN has: for arrays in the CPU's memory there are no transforms"
+    dilation, depths = problem.sizes[17:19], problem.sizes[4:11:3]
+    if name == "fft":
+        return "which only cuDNN has: for arrays in the CPU's memory transforms are those of tiles"
     if name in CUDNN_NAMES:
         return "which is for arrays on a CUDA device"
     if name in _WINOGRAD and kernel not in [(taps, taps) for taps in _WINOGRAD[name]]:
         sizes = " or ".join(f"{taps} x {taps}" for taps in _WINOGRAD[name])
         return f"which needs kernels of {sizes}, for one of {kernel[0]} x {kernel[1]}"
-    if name in _WINOGRAD and stride != (1, 1, 1):
+    if name == "fft_tiling" and max(kernel) > _MOST_TAPS:
+        most = f"{_MOST_TAPS} x {_MOST_TAPS}"
+        return f"which needs kernels of at most {most}, for one of {kernel[0]} x {kernel[1]}"
+    if name in (*_WINOGRAD, "fft_tiling") and stride != (1, 1, 1):
         return "which needs a stride of 1"
+    if name == "fft_tiling" and dilation != (1, 1):
+        return "which needs a dilation of 1"
+    if name == "fft_tiling" and depths != (1, 1, 1):
+        return "which needs images and kernels without a depth"
     if name == "winograd4" and accuracy == "high":
         return "which an accuracy of 'high' does without"
     return "whose scratch memory does not fit these sizes and the state's workspace_limit"

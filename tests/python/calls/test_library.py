@@ -43,6 +43,7 @@ def test_constants_and_variables():
     assert lib.THNN_CONVOLUTION_GEMM == 1
     assert lib.THNN_CONVOLUTION_WINOGRAD == 3
     assert lib.THNN_CONVOLUTION_WINOGRAD4 == 4
+    assert lib.THNN_CONVOLUTION_FFT_TILING == 5
 
 
 def test_names():

@@ -259,7 +259,7 @@ def test_one_algorithm_for_each_result():
         state.convolution = ["time_once"] * 3
         assert state.convolution == "time_once"
         assert pythnn.lib.THNN_State_convolutionAlgorithm(state._c) == 0
-        for which, algorithm in ((3, 0), (0, 5)):
+        for which, algorithm in ((3, 0), (0, 6)):
             with pytest.raises(THNNArgumentError, match="expected 0 "):
                 pythnn.lib.THNN_State_setConvolutionAlgorithmOf(state._c, which, algorithm)
         choice = pythnn.ffi.new("THNNConvolutionChoice *")

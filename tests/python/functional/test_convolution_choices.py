@@ -15,10 +15,16 @@ from test_grouped_convolution import Call, check, random_call
 from pythnn import State, Tensor, THNNArgumentError, THNNError, thnn
 from pythnn import functional as F  # noqa: N812
 
-NAMES = ("gemm", "direct", "winograd", "winograd4")
+NAMES = ("gemm", "direct", "winograd", "winograd4", "fft_tiling")
 METHODS = ("guess_once", "guess_on_shape_change", "time_once", "time_on_shape_change")
 RESULTS = ("output", "grad_input", "grad_weight")
-MIXED = [("gemm", "direct", "winograd"), ("winograd", "gemm", "gemm"), ("gemm", "winograd", "gemm")]
+MIXED = [
+    ("gemm", "direct", "winograd"),
+    ("winograd", "gemm", "gemm"),
+    ("gemm", "winograd", "gemm"),
+    ("fft_tiling", "gemm", "fft_tiling"),
+    ("direct", "fft_tiling", "gemm"),
+]
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((2, 4, 9, 8)).astype(np.float32)
@@ -61,14 +67,24 @@ def test_each_computes_the_definition(transposed: bool, seed: int, name: str) ->
     call = random_call(2, transposed, seed)
     if name.startswith("winograd"):
         call = three_by_three(transposed, seed)
+    if name == "fft_tiling":
+        call = unit_stride(transposed, seed)
     with State(convolution=name) as state:
-        check(call, "float32", state)
+        check(call, "float32", state, spreads=name == "fft_tiling" or name.startswith("time"))
 
 
 def three_by_three(transposed: bool, seed: int) -> Call:
     for attempt in range(seed * 100, 10**6):
         call = random_call(2, transposed, attempt)
         if call.kernel == (3, 3) and call.stride == (1, 1):
+            return call
+    raise AssertionError
+
+
+def unit_stride(transposed: bool, seed: int) -> Call:
+    for attempt in range(seed * 100, 10**6):
+        call = random_call(2, transposed, attempt)
+        if call.stride == call.dilation == (1, 1):
             return call
     raise AssertionError
 
@@ -121,7 +137,7 @@ def test_modules_take_each_result_s_algorithm() -> None:
             "kernels of 3 x 3",
         ),
         ("fft", lambda s: F.conv2d(X, W, groups=2, state=s), "which only cuDNN has"),
-        ("fft_tiling", lambda s: F.conv2d(X, W, groups=2, state=s), "which only cuDNN has"),
+        ("fft_tiling", lambda s: F.conv2d(X, W, groups=2, stride=2, state=s), "a stride of 1"),
         ("cudnn", lambda s: F.conv2d(X, W, groups=2, state=s), "for arrays on a CUDA device"),
         ("cudnn_algo_1", lambda s: F.conv2d(X, W, groups=2, state=s), "for arrays on a CUDA"),
     ],
@@ -343,7 +359,7 @@ def test_plans_say_what_was_chosen(times: Any, tmp_path: Path) -> None:
             assert F.convolution_plan(X, W, **settings).algorithm == kept
 
 
-@pytest.mark.parametrize("name", ["fft", "cudnn", "winograd"])
+@pytest.mark.parametrize("name", ["fft", "cudnn", "winograd", "fft_tiling"])
 def test_plans_of_names_that_do_not_apply(name: str) -> None:
     """They are refused, as the call is."""
     settings: dict[str, Any] = {**SETTINGS, "stride": 2}
@@ -418,6 +434,7 @@ def test_groups_cost_what_they_cost_one_by_one(groups: int, name: str, result: s
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("name", ["auto", *NAMES])
 def test_adding_takes_no_memory_and_no_pass(name: str, groups: int) -> None:
+    """But for transforms of tiles, after which another algorithm may have to begin again."""
     with State(convolution=name, threads=1) as state:
         with_add, without = (
             F.convolution_plan(
@@ -426,4 +443,8 @@ def test_adding_takes_no_memory_and_no_pass(name: str, groups: int) -> None:
             )
             for add in (True, False)
         )  # fmt: skip
-    assert with_add == without
+    if without.algorithm == "fft_tiling":
+        assert with_add.scratch_bytes > without.scratch_bytes
+        assert with_add.cost > without.cost
+    else:
+        assert with_add == without
