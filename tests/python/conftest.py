@@ -22,6 +22,7 @@ NUMBERS = {
         "test_convolution",
         "test_digits",
         "test_extra_modules",
+        "test_fourier",
         "test_functional",
     ),
     *("test_generated", "test_golden", "test_layer_normalisation", "test_layers_defined"),

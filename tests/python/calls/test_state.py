@@ -280,7 +280,9 @@ def _convolved(state: State | None, x: np.ndarray, weight: np.ndarray) -> np.nda
     return y
 
 
-@pytest.mark.parametrize(("row", "kernel"), [("pointwise", 1), ("direct", 5), ("winograd", 3)])
+@pytest.mark.parametrize(
+    ("row", "kernel"), [("pointwise", 1), ("direct", 5), ("winograd", 3), ("fourier", 5)]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.usefixtures("kept_threads")
 def test_kept_weights(row: str, kernel: int, dtype: type) -> None:
@@ -327,6 +329,7 @@ def _keeping(row: str = "") -> State:
         ("winograd", 3),
         ("winograd4", 3),
         ("winograd25", 5),
+        ("fourier", 5),
         ("lines", 3),
     ],
 )

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from support.bounds import WINOGRAD, WINOGRAD4, assert_sums, sum_limit
+from support.bounds import FFT_TILING, WINOGRAD, WINOGRAD4, assert_sums, sum_limit
 from support.definitions import convolution as definition
 from support.processes import run_again
 
 from pythnn import State, Tensor, thnn
 
 DTYPES = ["float32", "float64"]
+ALGORITHMS = ["auto", "gemm", "direct", "winograd", "winograd4", "fft_tiling"]
 
 
 @dataclass
@@ -161,7 +162,12 @@ def operands(
     return tuple(a.astype(dtype) for a in (x, w, b, go))
 
 
-GROWTH = {"auto": WINOGRAD4, "winograd": WINOGRAD, "winograd4": WINOGRAD4}
+GROWTH = {
+    "auto": WINOGRAD4,
+    "winograd": WINOGRAD,
+    "winograd4": WINOGRAD4,
+    "fft_tiling": FFT_TILING,
+}
 """By how much algorithms may increase the limit of a sum."""
 
 
@@ -231,7 +237,7 @@ def check(
         check_results(module, g, sides, found, algorithm, where)
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd", "winograd4"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", MODULES, ids=lambda m: m.name)
 def test_random_geometries(module: Module, dtype: str, algorithm: str) -> None:
@@ -244,7 +250,7 @@ def test_random_geometries(module: Module, dtype: str, algorithm: str) -> None:
 WIDTHS = [1, 2, 7, 14, 15, 16, 17, 28, 31, 47, 48, 49, 56, 64, 112]
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "gemm", "direct", "winograd", "winograd4"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["SpatialConvolutionMM", "SpatialFullConvolution"])
 def test_widths_and_planes_around_the_vector_length(name: str, dtype: str, algorithm: str) -> None:

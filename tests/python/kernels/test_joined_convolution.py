@@ -19,6 +19,7 @@ ROWS = [
     "gemm",
     "winograd",
     "winograd4",
+    "fourier",
 ]
 GEOMETRIES = [
     # image planes, map planes, height, width, kernel, stride, pad, dilation

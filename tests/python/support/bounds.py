@@ -30,6 +30,13 @@ Magnitudes sum up to 25 where the definition has 3 terms, to 38 where it has 5, 
 has 2: at most (19 / 2)^2, 91. The transforms add up to 29 roundings, five times as many as a sum of
 few terms has."""
 
+FFT_TILING = 176
+"""The same for Fourier transforms of tiles of 16x16. A plane's part of an error is in proportion to
+the norms of its elements and taps, multiplied; this is at most 16 times the largest sum of the
+magnitudes of the plane's terms: as much where all elements are alike and one tap is not 0. Two
+transforms, the products and the transform back are 66 roundings beside the sum over planes, 11
+times as many as a sum of two terms has."""
+
 
 def gamma(roundings: float, dtype: Any) -> float:
     """The largest relative error of that many roundings one after the other."""

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from support.bounds import WINOGRAD4, assert_sums
+from support.bounds import FFT_TILING, WINOGRAD4, assert_sums
 from support.definitions import convolution as definition
 
 from . import RESULT, Added, Draw, family
@@ -133,7 +133,10 @@ def batch_of(draw: Draw) -> int | None:
     return batch
 
 
-ALGORITHMS = ["auto", "gemm", "direct", "winograd", "winograd4"]
+ALGORITHMS = ["auto", "gemm", "direct", "winograd", "winograd4", "fft_tiling"]
+GROWTH = {"auto": WINOGRAD4, "winograd4": WINOGRAD4, "fft_tiling": max(WINOGRAD4, FFT_TILING)}
+"""By how much limits grow with algorithms whose transforms round, or which may choose those that
+they do not apply to by costs."""
 
 # dimensions, scratch arguments of the three functions, settings in the order of the arguments
 DENSE = {
@@ -152,10 +155,11 @@ DENSE = {
 def agree(
     draw: Draw, what: str, found: np.ndarray, wanted: np.ndarray, terms: int, sums: np.ndarray
 ) -> None:
-    """Equal numbers; near ones where tiles of 4x4 may be, whose transforms round. A tile's sums
-    enter all of its results: the largest one limits their roundings."""
-    if draw.chosen["algorithm"] in ("auto", "winograd4"):
-        assert_sums(found, wanted, terms, sums.max(), what, growth=WINOGRAD4)
+    """Equal numbers; near ones where tiles may be whose transforms round. A tile's sums enter all
+    of its results: the largest one limits their roundings."""
+    growth = GROWTH.get(draw.chosen["algorithm"])
+    if growth is not None:
+        assert_sums(found, wanted, terms, sums.max(), what, growth=growth)
     else:
         draw.equal(what, found, wanted)
 
