@@ -1,4 +1,5 @@
-/* Fourier transforms of tiles of 16x16 elements and of lines of 16, with a lane for each plane.
+/* Fourier transforms of tiles of 16x16 elements and of lines of 16, with a lane for each plane, and of
+ * 16 frames, with a lane for each of their reals.
  *
  * Of a tile, rows are transformed first, then columns. The transform of 16 reals is kept as 16 reals: the real
  * parts of coefficients 0 to 8 at their numbers, the imaginary part of coefficient k, from 1 to 7, at
@@ -288,23 +289,23 @@ static void lineTaps(const FourierTile *of, bool flipped, const real *planes, re
 
 /* ---- Back ------------------------------------------------------------------------------------ */
 
-/* The complex number of three products. */
-INLINE Complex sumProducts(const real *x, int64_t apart)
+/* The complex number of three sums of products, in `left` lanes. */
+INLINE Complex sumProducts(const real *x, int64_t apart, int64_t left)
 {
-  const Vector third = load(x + 2 * apart);
-  return (Complex){third - load(x + apart), third + load(x)};
+  const Vector third = loadFirst(x + 2 * apart, left);
+  return (Complex){third - loadFirst(x + apart, left), third + loadFirst(x, left)};
 }
 
 /* Transforms the sums of products of a line back, times 8; returns where the next ones begin. */
-INLINE const real *gatherLine(const real *x, int64_t apart, Vector *y)
+INLINE const real *gatherLine(const real *x, int64_t apart, int64_t left, Vector *y)
 {
   Vector of[SIDE];
-  of[0] = (real)0.5 * load(x);
-  of[HALF] = (real)0.5 * load(x + apart);
+  of[0] = (real)0.5 * loadFirst(x, left);
+  of[HALF] = (real)0.5 * loadFirst(x + apart, left);
   x += 2 * apart;
 #pragma GCC unroll 7
   for (int k = 1; k < HALF; k++, x += 3 * apart) {
-    const Complex sum = sumProducts(x, apart);
+    const Complex sum = sumProducts(x, apart, left);
     of[k] = sum.re;
     of[SIDE - k] = sum.im;
   }
@@ -315,7 +316,7 @@ INLINE const real *gatherLine(const real *x, int64_t apart, Vector *y)
 INLINE const real *gatherReal(const real *x, int64_t apart, real *lines)
 {
   Vector y[SIDE];
-  x = gatherLine(x, apart, y);
+  x = gatherLine(x, apart, LANES, y);
 #pragma GCC unroll 16
   for (int i = 0; i < SIDE; i++)
     store(lines + i * SIDE * LANES, y[i]);
@@ -326,7 +327,8 @@ INLINE const real *gatherReal(const real *x, int64_t apart, real *lines)
 INLINE const real *gatherComplex(const real *x, int64_t apart, real *re, real *im)
 {
   Vector a[SIDE], b[SIDE], y[SIDE];
-  const Complex zero = sumProducts(x, apart), half = sumProducts(x + 3 * apart, apart);
+  const Complex zero = sumProducts(x, apart, LANES);
+  const Complex half = sumProducts(x + 3 * apart, apart, LANES);
   a[0] = zero.re;
   b[0] = zero.im;
   a[HALF] = half.re;
@@ -334,7 +336,8 @@ INLINE const real *gatherComplex(const real *x, int64_t apart, real *re, real *i
   x += 6 * apart;
 #pragma GCC unroll 7
   for (int k = 1; k < HALF; k++, x += 6 * apart) {
-    const Complex first = sumProducts(x, apart), second = sumProducts(x + 3 * apart, apart);
+    const Complex first = sumProducts(x, apart, LANES);
+    const Complex second = sumProducts(x + 3 * apart, apart, LANES);
     a[k] = first.re + second.re;
     a[SIDE - k] = first.im - second.im;
     b[k] = first.im + second.im;
@@ -411,15 +414,65 @@ static bool lineResults(const FourierTile *of, int64_t firstRow, int64_t firstCo
 {
   (void)firstRow, (void)lines;
   Vector result[2 * SIDE] = {{0}};
-  gatherLine(x, apart, result);
+  gatherLine(x, apart, LANES, result);
   return isZero(storeRow(of, 0, firstColumn, load(bias), (real)1 / HALF, result, planes));
 }
 
-/* The products of two lines: those of real coefficients, and three of each complex one. */
-enum {
-  LINE_COEFFICIENTS = 2 + 3 * (HALF - 1),
-  TILE_COEFFICIENTS = 2 * LINE_COEFFICIENTS + 3 * (HALF - 1) * SIDE
-};
+/* ---- Along frames ---------------------------------------------------------------------------- */
+
+/* Transforms `count` frames or taps, vector by vector. `role` and `few`, which says that there are no
+ * more than HALF, are constants where this is called. */
+INLINE void spreadFrames(const Role role, const bool few, const int count, int64_t n,
+                         const real *const *x, int64_t step, real *y)
+{
+  for (int64_t i = 0; i < n; i += LANES, y += LANES) {
+    const int64_t left = n - i < LANES ? n - i : LANES;
+    Vector given[SIDE], of[SIDE];
+#pragma GCC unroll 16
+    for (int k = 0; k < SIDE; k++)
+      given[k] = k < count ? loadFirst(x[k] + i, left) : (Vector){0};
+    transformLine(few, given, of);
+    storeLine(role, of, step, y);
+  }
+}
+
+static void frames(int64_t n, const real *const *x, int64_t step, real *y)
+{
+  spreadFrames(ELEMENTS, false, SIDE, n, x, step, y);
+}
+
+static void frameTaps(int64_t n, int count, const real *const *x, int64_t step, real *y)
+{
+  if (count <= HALF)
+    spreadFrames(TAPS, true, count, n, x, step, y);
+  else
+    spreadFrames(TAPS, false, count, n, x, step, y);
+}
+
+static bool frameResults(int64_t n, const real *x, int64_t step, const real *start, int results,
+                         int64_t yStep, real *y)
+{
+  const real scale = (real)1 / HALF;
+  Vector undefined = {0};
+  for (int64_t i = 0; i < n; i += LANES) {
+    const int64_t left = n - i < LANES ? n - i : LANES;
+    const Vector before = start ? loadFirst(start + i, left) : (Vector){0};
+    Vector result[SIDE];
+    gatherLine(x + i, step, left, result);
+#pragma GCC unroll 16
+    for (int k = 0; k < SIDE; k++)
+      if (k < results) {
+        const Vector sum = before + scale * result[k];
+        storeInside(y + k * yStep + i, left, sum);
+        undefined += 0 * sum;
+      }
+  }
+  return isZero(undefined);
+}
+
+/* Two columns of the transformed rows are real, and have those of a line; of the others, each pair is
+ * complex and has three for each element. */
+enum { TILE_COEFFICIENTS = 2 * THNN_FOURIER_LINE_COEFFICIENTS + 3 * (HALF - 1) * SIDE };
 
 const SimdFourier SIMD_TABLE(Fourier, THNN_SIMD_LEVEL) = {
     .tile = {.coefficients = TILE_COEFFICIENTS,
@@ -427,8 +480,11 @@ const SimdFourier SIMD_TABLE(Fourier, THNN_SIMD_LEVEL) = {
              .elements = tileElements,
              .taps = tileTaps,
              .results = tileResults},
-    .line = {.coefficients = LINE_COEFFICIENTS,
+    .line = {.coefficients = THNN_FOURIER_LINE_COEFFICIENTS,
              .elements = lineElements,
              .taps = lineTaps,
              .results = lineResults},
+    .frames = frames,
+    .frameTaps = frameTaps,
+    .frameResults = frameResults,
 };

@@ -1,12 +1,17 @@
 /* Discrete Fourier transforms of tiles of 16x16 elements, and of lines of 16, and back, with a lane
- * for each plane. */
+ * for each plane; and those of 16 frames, with a lane for each of their reals. */
 #ifndef THNN_SIMD_FOURIER_H
 #define THNN_SIMD_FOURIER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { THNN_FOURIER_SIDE = 16 /* elements of a line, and rows and columns of a tile */ };
+enum {
+  THNN_FOURIER_SIDE = 16, /* elements of a line, and rows and columns of a tile */
+  /* Products of reals that two lines take: one for each coefficient that is real, three for each of
+   * the others, of which half are the conjugates of the rest. */
+  THNN_FOURIER_LINE_COEFFICIENTS = 2 + 3 * (THNN_FOURIER_SIDE - 2) / 2
+};
 
 /* The place of a tile, or of a line as a tile with one row, in a vector of planes. */
 typedef struct FourierTile {
@@ -18,10 +23,8 @@ typedef struct FourierTile {
 } FourierTile;
 
 typedef struct SimdTransforms {
-  /* Products of reals that two tiles take: one for each coefficient that is real, three for each of
-   * the others, of which half are the conjugates of the rest. */
-  int coefficients;
-  int64_t lines; /* reals of `lines` below, which is scratch */
+  int coefficients; /* products of reals that two tiles take */
+  int64_t lines;    /* reals of `lines` below, which is scratch */
   /* The factors of these products from a tile's elements, which are 0 outside of the plane, or from
    * its taps: of plane c, number k goes to y[k * apart + c]. Whole vectors are written. Sums of
    * products are those of results of the correlation with the taps or, with `flipped`, with the
@@ -37,6 +40,15 @@ typedef struct SimdTransforms {
 
 typedef struct SimdFourier {
   SimdTransforms tile, line;
+  /* Along frames of n reals, with number k of the coefficients at y[k * step], in whole vectors: the
+   * transforms of 16 frames, and of up to 16 taps of n reals each. */
+  void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);
+  void (*frameTaps)(int64_t n, int count, const real *const *x, int64_t step, real *y);
+  /* n reals of the first `results` result frames of the correlation with the taps, which are yStep
+   * apart: start + the transform back of sums of products; start may be NULL. Returns whether all
+   * of them are finite. */
+  bool (*frameResults)(int64_t n, const real *x, int64_t step, const real *start, int results,
+                       int64_t yStep, real *y);
 } SimdFourier;
 
 #endif
