@@ -122,6 +122,15 @@ void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, in
                                            real *c, int64_t leading);
 int64_t THNN_(panelProducts_keptStep)(const THNNState *state);
 
+/* Rows [begin, end) of c = a * b, in the calling thread, from panels of all m rows of a. These rows begin
+ * at a panel. `scalars` is room for a step of b: panelProducts_keptElements(1, k) elements. And the terms
+ * of a block of panels: panel p of the block from term t on, with `terms` terms, begins at element
+ * columns * (t * panels + p * terms), where `columns` is SimdPanels.columns. */
+void THNN_(panelProducts_multiplyRows)(int64_t m, THNNRange rows, int64_t n, int64_t k,
+                                       const real *panels, real *scalars, Matrix b, real *c,
+                                       int64_t leading);
+int64_t THNN_(panelProducts_blockTerms)(int64_t k);
+
 /* The same with panels that stay for many calls, a dense c that sums of products are written to or,
  * unless it is NULL, `bias` for each row of c and these; and with room for all of b packed:
  * panelProducts_keptElements(n, k) elements. And whether that is faster than multiplyInto, and the

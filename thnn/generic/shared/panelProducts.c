@@ -565,6 +565,21 @@ void THNN_(panelProducts_multiplyKeptPart)(const THNNState *state, int64_t m, in
   multiplyPart(&product, &part, &none);
 }
 
+void THNN_(panelProducts_multiplyRows)(int64_t m, THNNRange rows, int64_t n, int64_t k,
+                                       const real *panels, real *scalars, Matrix b, real *c,
+                                       int64_t leading)
+{
+  const Product product = productOfPanels(m, n, k, panels, NULL, b, c, leading);
+  const Part part = {.firstRow = rows.begin, .endRow = rows.end, .end = n};
+  const Packing packing = {NULL, scalars};
+  multiplyPart(&product, &part, &packing);
+}
+
+int64_t THNN_(panelProducts_blockTerms)(int64_t k)
+{
+  return evenBlock(k, PANEL_TERMS, 1);
+}
+
 int64_t THNN_(panelProducts_keptStep)(const THNNState *state)
 {
   THNN_REPRODUCIBLY_GET(state, panelProducts_keptStep, (state))
