@@ -176,6 +176,8 @@ def bags(words: int, width: int, bags: int, each: int, mode: str) -> Case:
 
 CONVOLUTIONS = [
     temporal(8, 128, 64, 64, k=5),
+    temporal(4, 512, 256, 256, k=5),
+    temporal(8, 256, 128, 128, k=7),
     temporal(32, 512, 256, 256, k=3),
     volumetric_transposed(2, 32, 16, (8, 28, 28), k=4, s=2, p=1),
     volumetric_dilated(2, 16, 16, (12, 28, 28), k=3, d=2),
