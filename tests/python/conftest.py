@@ -34,6 +34,7 @@ NUMBERS = {
     *("test_recurrent_layers", "test_recurrent_steps", "test_resampling", "test_rnn_recorded"),
     *("test_seeds_layers", "test_state"),
     *("test_superres", "test_t7_models", "test_t7_old", "test_unfolded", "test_windows_defined"),
+    "test_frames",
     "test_winograd",
 }
 """Files whose results depend on the instruction set or on BLAS's kernels; .ci/levels runs them at

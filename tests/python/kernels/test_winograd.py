@@ -1,5 +1,4 @@
-"""Winograd's algorithms for kernels of 2x2, 3x3 and 5x5, also dilated, and of three frames, with
-stride 1."""
+"""Winograd's algorithms for kernels of 2x2, 3x3 and 5x5, also dilated, with stride 1."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.bounds import WINOGRAD, WINOGRAD4, assert_sums
+from support.bounds import WINOGRAD, WINOGRAD4
 from support.processes import run_again
 from test_convolution import (
     DTYPES,
@@ -23,7 +22,6 @@ from test_convolution import (
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 from pythnn import functional as F  # noqa: N812
-from pythnn._library import ffi, lib
 
 ALGORITHMS = ["winograd", "winograd4"]
 OTHERS = ["direct", "gemm"]
@@ -444,91 +442,3 @@ def test_blocks_of_threads(dtype: str, algorithm: str, sizes: tuple[int, ...]) -
             ]
         found.add(tuple(np.asarray(one).tobytes() for one in made))
     assert len(found) == 1
-
-
-def frames_by_definition(
-    x: np.ndarray, w: np.ndarray, b: np.ndarray, go: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """output and gradInput of a convolution of three frames, in float64."""
-    x, w, b, go = (a.astype(np.float64) for a in (x, w, b, go))
-    taps = np.split(w, 3, axis=1)
-    n = x.shape[-2] - 2
-    y = b + sum(x[..., k : k + n, :] @ tap.T for k, tap in enumerate(taps))
-    gx = np.zeros_like(x)
-    for k, tap in enumerate(taps):
-        gx[..., k : k + n, :] += go[..., :n, :] @ tap
-    return y, gx
-
-
-def convolve_frames(
-    x: np.ndarray, w: np.ndarray, b: np.ndarray, go: np.ndarray, **settings: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    y, gx = Tensor(dtype=x.dtype), Tensor(dtype=x.dtype)
-    with State(**settings) as state:
-        thnn.TemporalConvolution_updateOutput(state, x, y, w, b, 3, 1, x.shape[-1], w.shape[0])
-        thnn.TemporalConvolution_updateGradInput(state, x, go, gx, w, 3, 1)
-    return y.numpy(), gx.numpy()
-
-
-@pytest.mark.parametrize("sizes", [(1, 1), (5, 17), (33, 70), (130, 65)], ids=str)
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_frames(dtype: str, sizes: tuple[int, int]) -> None:
-    """Odd and even numbers of results, several blocks, gradients of more frames than there are; one
-    to seven threads with the same bits."""
-    random = np.random.default_rng(0)
-    for shape, more in [((3,), 0), ((4,), 1), ((1, 5), 0), ((3, 38), 2), ((2, 1203), 0)]:
-        x = random.standard_normal((*shape, sizes[0])).astype(dtype)
-        w = random.standard_normal((sizes[1], 3 * sizes[0])).astype(dtype)
-        b = random.standard_normal(sizes[1]).astype(dtype)
-        go_shape = (*shape[:-1], shape[-1] - 2 + more, sizes[1])
-        go = random.standard_normal(go_shape).astype(dtype)
-        found = convolve_frames(x, w, b, go, convolution="winograd", threads=1)
-        wanted, magnitudes = (
-            frames_by_definition(*arrays) for arrays in ((x, w, b, go), map(np.abs, (x, w, b, go)))
-        )
-        for f, expect, size in zip(found, wanted, magnitudes, strict=True):
-            assert_sums(f, expect, 3 * max(sizes), size.max(), growth=WINOGRAD)
-        for threads in (2, 7):
-            same = convolve_frames(
-                x, w, b, go, convolution="winograd", threads=threads, minimum_work=1
-            )
-            assert [f.tobytes() for f in found] == [s.tobytes() for s in same]
-
-
-@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, "largest"])
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_frames_that_are_not_finite(dtype: str, value: float | str) -> None:
-    """Or become so on the way only: results are those of the other algorithm."""
-    random = np.random.default_rng(0)
-    x, w, b, go = (
-        random.standard_normal(shape).astype(dtype) for shape in [(2, 9, 4), (3, 12), 3, (2, 7, 3)]
-    )
-    if isinstance(value, str):
-        w /= 64
-        x[:] = np.finfo(dtype).max * 0.75
-        go[:] = np.finfo(dtype).max * 0.75
-    else:
-        x[0, 3, 1] = go[1, 2, 2] = value
-    found, *others = (
-        list(convolve_frames(x, w, b, go, convolution=name)) for name in ("winograd", *OTHERS)
-    )
-    assert_by_another(found, others)
-    for f in found:
-        assert np.isfinite(f).any()
-        assert np.isfinite(f).all() == isinstance(value, str)
-
-
-def test_frames_by_default() -> None:
-    """Large layers take it, except at the baseline; small ones do not."""
-    random = np.random.default_rng(0)
-    for size, large in [(128, True), (16, False)]:
-        x = random.standard_normal((2, 80, size)).astype("float32")
-        w = random.standard_normal((size, 3 * size)).astype("float32")
-        b, go = x[0, 0], x[:, 2:]
-        automatic, winograd, *others = (
-            convolve_frames(x, w, b, go, convolution=name)[0].tobytes()
-            for name in ("auto", "winograd", *OTHERS)
-        )
-        assert winograd not in others
-        baseline = ffi.string(lib.THNN_simdLevelName()) == b"baseline"
-        assert automatic in ([winograd] if large and not baseline else others)

@@ -6,12 +6,13 @@
  *
  * The frames of a window are contiguous, so a window serves as a column of a matrix, and nothing
  * is unfolded. The columns that gemm takes must not overlap, so each product has every `period`-th
- * window, and a sample takes `period` products. Our own loops accept windows that overlap. For
- * windows of three frames with stride 1, Winograd's algorithm takes fewer multiplications. */
+ * window, and a sample takes `period` products. Our own loops accept windows that overlap. With
+ * stride 1, tiles of frames take fewer multiplications (temporalTiles.h). */
 #include <limits.h>
 
 #include "generic/convolution/checks.h"
-#include "generic/convolution/temporalWinograd.h"
+#include "generic/convolution/temporalTiles.h"
+#include "generic/convolution/temporalTilesWeight.h"
 #include "generic/shared/matrix.h"
 #include "work/sizes.h"
 
@@ -176,22 +177,39 @@ static void correlateResidues(THNNState *state, const THNNFrames *frames, int64_
   }
 }
 
-/* Describes the convolution to Winograd's algorithm. Returns the bytes of scratch that it takes, 0
- * if it is not used. */
-static size_t prepareWinograd(THNNState *state, const THNNFrames *frames, int kW, int dW,
-                              bool backward, TemporalWinograd *of)
+/* Describes the convolution to the algorithms with tiles. Returns the bytes of scratch that they take,
+ * 0 if they are not used. */
+static size_t prepareTiles(THNNState *state, const THNNFrames *frames, int kW, int dW,
+                           bool backward, TemporalTiles *of)
 {
   const int64_t inputSample = frames->inputFrames * frames->inputSize;
-  *of = (TemporalWinograd){.state = state,
-                           .batch = frames->batch,
-                           .sources = backward ? frames->outputFrames : frames->inputFrames,
-                           .results = backward ? frames->inputFrames : frames->outputFrames,
-                           .sourceSize = backward ? frames->outputSize : frames->inputSize,
-                           .resultSize = backward ? frames->inputSize : frames->outputSize,
-                           .backward = backward};
+  *of = (TemporalTiles){.state = state,
+                        .taps = kW,
+                        .batch = frames->batch,
+                        .sources = backward ? frames->outputFrames : frames->inputFrames,
+                        .results = backward ? frames->inputFrames : frames->outputFrames,
+                        .sourceSize = backward ? frames->outputSize : frames->inputSize,
+                        .resultSize = backward ? frames->inputSize : frames->outputSize,
+                        .backward = backward};
   of->sourceSample = backward ? frames->gradientFrames * frames->outputSize : inputSample;
   of->resultSample = backward ? inputSample : frames->outputFrames * frames->outputSize;
-  return kW == 3 && dW == 1 ? THNN_(temporalWinograd_bytes)(of) : 0;
+  return dW == 1 ? THNN_(temporalTiles_bytes)(of) : 0;
+}
+
+/* The same for the gradient of the weight. */
+static size_t prepareWeightTiles(THNNState *state, const THNNFrames *frames, int kW, int dW,
+                                 TemporalWeightTiles *of)
+{
+  *of = (TemporalWeightTiles){.state = state,
+                              .taps = kW,
+                              .batch = frames->batch,
+                              .frames = frames->inputFrames,
+                              .results = frames->outputFrames,
+                              .inputSize = frames->inputSize,
+                              .outputSize = frames->outputSize,
+                              .inputSample = frames->inputFrames * frames->inputSize,
+                              .gradientSample = frames->gradientFrames * frames->outputSize};
+  return dW == 1 ? THNN_(temporalTilesWeight_bytes)(of) : 0;
 }
 
 /* The number of threads that share samples; if it is 1, threads share the products of each
@@ -328,14 +346,14 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
   THNNBuffer *out = THNN_planOut(&plan, output, 3, 2 + batched, size + !batched);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 4);
   THNNBuffer *start = THNN_planIn(&plan, bias, 5);
-  TemporalWinograd winograd;
-  const size_t bytes = prepareWinograd(state, &frames, kW, dW, false, &winograd);
+  TemporalTiles tiles;
+  const size_t bytes = prepareTiles(state, &frames, kW, dW, false, &tiles);
   const Sharing sharing = shareSamples(state, &frames, kW, roomOfSample(state, &frames, kW, dW));
   THNNBuffer *scratch = THNN_planScratch(&plan, maximumBytes(bytes, sharingBytes(&sharing)));
   THNN_planAcquire(&plan);
 
-  if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, in->data, matrix->data, start->data,
-                                                 out->data, scratch->data))
+  if (bytes == 0 || !THNN_(temporalTiles_run)(&tiles, in->data, matrix->data, start->data,
+                                              out->data, scratch->data))
     convolveSamples(state, &frames, kW, dW, in->data, matrix->data, start->data, out->data,
                     &sharing, scratch->data);
   THNN_planRelease(&plan);
@@ -355,15 +373,15 @@ void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *inpu
   THNNBuffer *from = THNN_planIn(&plan, gradOutput, 3);
   THNNBuffer *to = THNN_planOutLike(&plan, gradInput, 4, input);
   THNNBuffer *matrix = THNN_planIn(&plan, weight, 5);
-  TemporalWinograd winograd;
-  const size_t bytes = prepareWinograd(state, &frames, kW, dW, true, &winograd);
+  TemporalTiles tiles;
+  const size_t bytes = prepareTiles(state, &frames, kW, dW, true, &tiles);
   const Sharing sharing =
       shareSamples(state, &frames, kW, roomOfResidues(spreadingRoom, state, &frames, kW, dW));
   THNNBuffer *scratch = THNN_planScratch(&plan, maximumBytes(bytes, sharingBytes(&sharing)));
   THNN_planAcquire(&plan);
 
-  if (bytes == 0 || !THNN_(temporalWinograd_run)(&winograd, from->data, matrix->data, NULL,
-                                                 to->data, scratch->data))
+  if (bytes == 0 ||
+      !THNN_(temporalTiles_run)(&tiles, from->data, matrix->data, NULL, to->data, scratch->data))
     spreadSamples(state, &frames, kW, dW, from->data, matrix->data, to->data, &sharing,
                   scratch->data);
   THNN_planRelease(&plan);
@@ -389,13 +407,19 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
       windows ? THNN_(panelProducts_addRoom)(state, kW * frames.inputSize, frames.outputSize,
                                              frames.outputFrames, false, true, frames.batch)
               : roomOfResidues(correlatingRoom, state, &frames, kW, dW);
-  THNNBuffer *scratch = THNN_planRoom(&plan, room);
+  TemporalWeightTiles tiles;
+  const size_t bytes = prepareWeightTiles(state, &frames, kW, dW, &tiles);
+  const size_t most = maximumBytes(bytes, THNN_roomBytes(room));
+  THNNBuffer *scratch = most > 0 ? THNN_planScratch(&plan, most) : NULL;
   THNN_planAcquire(&plan);
 
-  if (windows)
+  const bool done =
+      bytes > 0 && THNN_(temporalTilesWeight_run)(&tiles, in->data, from->data, (real)scale,
+                                                  matrix->data, scratch->data);
+  if (!done && windows)
     correlateWindows(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
                      THNN_roomIn(room, scratch));
-  else
+  else if (!done)
     correlateResidues(state, &frames, kW, dW, in->data, from->data, (real)scale, matrix->data,
                       THNN_roomIn(room, scratch));
   for (int64_t sample = 0; sample < frames.batch; sample++)
