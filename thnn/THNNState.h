@@ -24,8 +24,10 @@ typedef enum THNNConvolutionAlgorithm {
   THNN_CONVOLUTION_GEMM = 1,   /* im2col in tiles and BLAS: the reference */
   THNN_CONVOLUTION_DIRECT = 2, /* register-blocked kernels that read the padded image */
   /* Winograd's algorithms where they apply, otherwise the choice of `auto`: */
-  THNN_CONVOLUTION_WINOGRAD = 3, /* F(2x2, 3x3), F(3x3, 2x2) and F(2, 3) */
-  THNN_CONVOLUTION_WINOGRAD4 = 4, /* F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and their gradients */
+  /* F(2x2, 3x3), F(3x3, 2x2) and F(2, 3) */
+  THNN_CONVOLUTION_WINOGRAD = 3,
+  /* F(4x4, 3x3), F(2x2, 5x5), F(4x4, 2x2) and their gradients */
+  THNN_CONVOLUTION_WINOGRAD4 = 4,
   /* Fourier transforms of tiles where they apply, otherwise the choice of `auto` */
   THNN_CONVOLUTION_FFT_TILING = 5
 } THNNConvolutionAlgorithm;

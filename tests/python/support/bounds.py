@@ -38,11 +38,12 @@ transforms, the products and the transform back are 66 roundings beside the sum 
 times as many as a sum of two terms has."""
 
 FOURIER_FRAMES = 48
-"""The same for Fourier transforms of 16 frames. By Parseval's theorem the coefficients' products sum
-up to at most the product of the norms of the 16 elements and of the taps: with k taps and magnitudes
-that are all the same, 4 / sqrt(k) times as much as the definition's, less than 3, and up to 4 if they
-differ. The three products of parts have magnitudes that sum up to 3 times that of a complex one. The
-transforms add about 20 roundings, where the smallest sum counts as 6: another 4."""
+"""The same for Fourier transforms of 16 frames. By Parseval's theorem the coefficients' products
+sum up to at most the product of the norms of the 16 elements and of the taps: with k taps and
+magnitudes that are all the same, 4 / sqrt(k) times as much as the definition's, less than 3, and up
+to 4 if they differ. The three products of parts have magnitudes that sum up to 3 times that of a
+complex one. The transforms add about 20 roundings, where the smallest sum counts as 6: another
+4."""
 
 
 def gamma(roundings: float, dtype: Any) -> float:
