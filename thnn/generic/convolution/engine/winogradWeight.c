@@ -485,7 +485,7 @@ static double largestSquare(int64_t samples, int64_t step, int64_t planes, int64
  * coefficients is at most the product of the norms of elements and gradients, times what the
  * transforms multiply these by, which is less than 4000 with 5x5 taps, times the root of the number
  * of tiles that an element is in, nine. With Fourier transforms it is, by Parseval's theorem, less
- * than 2000, and there are up to 64 such tiles. The factor 100000 below is more than enough. */
+ * than 2000, and an element is in up to 36 tiles. The factor 100000 below is more than enough. */
 bool THNN_(winogradWeight_staysFinite)(const THNNConvolution *g, const real *image, const real *map,
                                        int threads)
 {
