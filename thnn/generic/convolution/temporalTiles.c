@@ -11,6 +11,7 @@
  * are cut into parts, and a task is one part of a block. */
 #include "generic/convolution/temporalTiles.h"
 
+#include "generic/convolution/coefficients.h"
 #include "generic/shared/matrix.h"
 #include "work/scratch.h"
 #include "work/sizes.h"
@@ -40,18 +41,6 @@ static int sideOf(const Tiles *of)
 static int64_t allTiles(const Tiles *of)
 {
   return of->batch * of->sampleTiles;
-}
-
-static int64_t wholeVectors(int64_t reals)
-{
-  return roundUp(reals, vectorLanes());
-}
-
-/* The distance between two coefficients of `elements` elements each. It is a cache line more than
- * that, since areas that are a large power of two apart would map to the same cache sets. */
-static int64_t stepOf(int64_t elements)
-{
-  return elements + 64 / (int64_t)sizeof(real);
 }
 
 static int64_t panelWidth(void)
@@ -110,17 +99,17 @@ typedef struct Areas {
 
 static int64_t frameStep(const Tiles *of)
 {
-  return stepOf(of->blockTiles * wholeVectors(of->sourceSize));
+  return coefficientStep(of->blockTiles * wholeVectors(of->sourceSize));
 }
 
 static int64_t sumStep(const Tiles *of)
 {
-  return stepOf(of->blockTiles * wholeVectors(passReals(of)));
+  return coefficientStep(of->blockTiles * wholeVectors(passReals(of)));
 }
 
 static int64_t tapStep(void)
 {
-  return stepOf(panelWidth() * wholeVectors(PACKED_TERMS));
+  return coefficientStep(panelWidth() * wholeVectors(PACKED_TERMS));
 }
 
 static Areas layOut(const Tiles *of, Scratch *scratch)
@@ -145,7 +134,7 @@ static size_t threadBytes(const Tiles *of)
 /* From the panels of a coefficient of a pass's weights to those of the next. */
 static int64_t weightStep(const Tiles *of)
 {
-  return stepOf(of->passPanels * panelWidth() * of->sourceSize);
+  return coefficientStep(of->passPanels * panelWidth() * of->sourceSize);
 }
 
 /* The transformed weights of a pass, which all threads share and which come first. */

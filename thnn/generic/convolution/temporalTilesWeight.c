@@ -11,6 +11,7 @@
 
 #include "generic/convolution/temporalTilesWeight.h"
 
+#include "generic/convolution/coefficients.h"
 #include "generic/shared/panelProducts.h"
 #include "work/scratch.h"
 #include "work/sizes.h"
@@ -36,31 +37,19 @@ static int64_t allTiles(const Tiles *of)
   return of->batch * of->sampleTiles;
 }
 
-static int64_t wholeVectors(int64_t reals)
-{
-  return roundUp(reals, vectorLanes());
-}
-
-/* The distance between two coefficients of `elements` elements each. It is a cache line more than
- * that, since areas that are a large power of two apart would map to the same cache sets. */
-static int64_t stepOf(int64_t elements)
-{
-  return elements + 64 / (int64_t)sizeof(real);
-}
-
 static int64_t frameStep(const Tiles *of)
 {
-  return stepOf(of->blockTiles * wholeVectors(of->inputSize));
+  return coefficientStep(of->blockTiles * wholeVectors(of->inputSize));
 }
 
 static int64_t gradientStep(const Tiles *of)
 {
-  return stepOf(of->blockTiles * wholeVectors(of->pass));
+  return coefficientStep(of->blockTiles * wholeVectors(of->pass));
 }
 
 static int64_t sumStep(const Tiles *of)
 {
-  return stepOf(of->pass * wholeVectors(of->inputSize));
+  return coefficientStep(of->pass * wholeVectors(of->inputSize));
 }
 
 /* What all threads share. */

@@ -9,6 +9,7 @@
 #ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
 #define THNN_CONVOLUTION_WINOGRAD_TILES_H
 
+#include "generic/convolution/coefficients.h"
 #include "generic/convolution/engine/algorithm.h"
 
 /* The tiles that cover the positions of a slice. Dilated taps see one residue class of its rows and
@@ -28,14 +29,6 @@ typedef struct Segment {
   int64_t tiles;
   bool below; /* the previous segment is directly above this one */
 } Segment;
-
-/* The distance between the areas of two successive coefficients, of `elements` elements each. It is
- * a cache line more than that, since areas that are a large power of two apart would map to the
- * same cache sets. */
-static inline int64_t coefficientStep(int64_t elements)
-{
-  return elements + 64 / (int64_t)sizeof(real);
-}
 
 /* Plan a row of the table of algorithms, for its tiles and with its costs. */
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs);
