@@ -58,20 +58,13 @@ static int64_t panelsOf(const FourierWorker *worker)
 
 static Panel panelOfMap(const FourierWorker *worker, int64_t index)
 {
-  const int64_t first = index * worker->plan.panelLanes;
-  const int64_t planes = minimum(worker->plan.panelLanes, worker->g.outputPlanes - first);
-  const int64_t vectors = divideUp(planes, vectorLanes());
-  return (Panel){.loops = &THNN_(simd).products,
-                 .first = first,
-                 .planes = planes,
-                 .lanes = vectors * vectorLanes(),
-                 .vectors = (int)vectors};
+  return panelOfLanes(worker->g.outputPlanes, worker->plan.panelLanes, index);
 }
 
 /* Image planes rounded up to whole vectors. */
 static int64_t imageLanes(const THNNConvolution *g)
 {
-  return roundUp(g->inputPlanes, vectorLanes());
+  return wholeVectors(g->inputPlanes);
 }
 
 /* The distances from one coefficient to the next: of a panel's weights, of tiles, of sums. */
@@ -224,12 +217,7 @@ static void transformFilters(const FourierWorker *worker, const Panel *panel, in
   const int64_t apart = g->transposed ? taps : g->inputPlanes * taps;
   for (int64_t lane = 0; lane < panel->lanes; lane += vectorLanes()) {
     const int64_t map = panel->first + lane;
-    const FourierTile filter = {.height = g->kernel[1],
-                                .width = g->kernel[2],
-                                .rows = g->kernel[1],
-                                .columns = g->kernel[2],
-                                .step = apart,
-                                .planes = minimum(vectorLanes(), g->outputPlanes - map)};
+    const FourierTile filter = filterTile(g, apart, minimum(vectorLanes(), g->outputPlanes - map));
     const int64_t place =
         g->transposed ? image * g->outputPlanes + map : map * g->inputPlanes + image;
     worker->grid.transforms->taps(&filter, g->transposed, worker->weight + place * taps,

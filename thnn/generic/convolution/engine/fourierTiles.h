@@ -38,14 +38,18 @@ static inline bool hasLines(const FourierGrid *grid)
 }
 
 /* Whether there may be so few products for each result as to be worth the transforms. With up to 3x3
- * taps, Winograd's tiles of 4x4 need about as few, with a tenth of the numbers for each filter. */
+ * taps, Winograd's tiles of 4x4 need about as few, with a tenth of the numbers for each filter. Lines
+ * need 23 for 15 results of two taps, which is hardly less than the definition's 30. */
 static inline bool mayGain(const AlgorithmPlan *plan)
 {
   enum { FEWEST_PLANES = 3, FEW_TAPS = 3 };
   const THNNConvolution *g = &plan->geometry;
-  const bool few = g->kernel[1] > 1 && maximum(g->kernel[1], g->kernel[2]) <= FEW_TAPS;
-  return minimum(g->inputPlanes, g->outputPlanes) >= FEWEST_PLANES &&
-         (!few || THNN_State_accuracy(plan->state) == THNN_ACCURACY_HIGH);
+  if (minimum(g->inputPlanes, g->outputPlanes) < FEWEST_PLANES)
+    return false;
+  if (g->kernel[1] == 1)
+    return g->kernel[2] >= FEW_TAPS;
+  return maximum(g->kernel[1], g->kernel[2]) > FEW_TAPS ||
+         THNN_State_accuracy(plan->state) == THNN_ACCURACY_HIGH;
 }
 
 /* Whether the algorithm applies: to planes without a depth, with stride 1, whose taps leave a tile
@@ -88,6 +92,17 @@ static inline FourierTile resultsTile(const THNNConvolution *g, const FourierGri
                        .columns = grid->side[1],
                        .step = THNN_convolutionMapPositions(g),
                        .planes = minimum(g->outputPlanes - plane, vectorLanes())};
+}
+
+/* A filter's taps, as a tile: those of a vector of `planes` filters, which are `step` apart. */
+static inline FourierTile filterTile(const THNNConvolution *g, int64_t step, int64_t planes)
+{
+  return (FourierTile){.height = g->kernel[1],
+                       .width = g->kernel[2],
+                       .rows = g->kernel[1],
+                       .columns = g->kernel[2],
+                       .step = step,
+                       .planes = planes};
 }
 
 static inline int64_t sampleOfTile(const FourierGrid *grid, int64_t index)

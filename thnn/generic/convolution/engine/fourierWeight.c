@@ -13,7 +13,7 @@
 
 enum {
   /* Image planes and map planes of a task: so many that products take longer than transforms, and
-   * so few that most layers have several tasks. */
+   * so few that most layers have several tasks. A multiple of a vector's lanes. */
   BLOCK_PLANES = 32,
   BLOCK_TILES = 16 /* most tiles of a block, for each of which sums are fetched and stored */
 };
@@ -36,37 +36,31 @@ typedef struct FourierWeightWorker {
   THNNOffsets *row, *term;
 } FourierWeightWorker;
 
-/* Planes of a task. */
-typedef struct Planes {
-  int64_t first, count;
-  int64_t lanes; /* the count, rounded up to whole vectors */
-} Planes;
-
 static int64_t blocksOf(int64_t planes)
 {
   return divideUp(planes, BLOCK_PLANES);
 }
 
-static Planes planesOf(int64_t planes, int64_t block)
+/* The planes of block number `block`. */
+static Panel planesOf(int64_t planes, int64_t block)
 {
-  const int64_t first = block * BLOCK_PLANES, count = minimum(BLOCK_PLANES, planes - first);
-  return (Planes){first, count, roundUp(count, vectorLanes())};
+  return panelOfLanes(planes, BLOCK_PLANES, block);
 }
 
-static int64_t tileStep(const FourierWeightWorker *worker, const Planes *planes)
+static int64_t tileStep(const FourierWeightWorker *worker, const Panel *planes)
 {
   return coefficientStep(worker->blockTiles * planes->lanes);
 }
 
-static int64_t sumStep(const Planes *images, const Planes *maps)
+static int64_t sumStep(const Panel *images, const Panel *maps)
 {
-  return coefficientStep(images->count * maps->lanes);
+  return coefficientStep(images->planes * maps->lanes);
 }
 
 static void layOutThread(FourierWeightWorker *worker, Scratch *scratch)
 {
-  const Planes images = planesOf(worker->g.inputPlanes, 0);
-  const Planes maps = planesOf(worker->g.outputPlanes, 0);
+  const Panel images = planesOf(worker->g.inputPlanes, 0);
+  const Panel maps = planesOf(worker->g.outputPlanes, 0);
   const int64_t coefficients = worker->grid.transforms->coefficients;
   worker->coefficients = THNN_take(scratch, coefficients * tileStep(worker, &images), sizeof(real));
   worker->gradients = THNN_take(scratch, coefficients * tileStep(worker, &maps), sizeof(real));
@@ -74,7 +68,7 @@ static void layOutThread(FourierWeightWorker *worker, Scratch *scratch)
   worker->zeros = THNN_take(scratch, maps.lanes, sizeof(real));
   worker->lines = THNN_take(scratch, worker->grid.transforms->lines, sizeof(real));
   worker->taps = THNN_take(scratch, vectorLanes() * THNN_convolutionTaps(&worker->g), sizeof(real));
-  worker->row = THNN_take(scratch, images.count, sizeof(THNNOffsets));
+  worker->row = THNN_take(scratch, images.planes, sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, worker->blockTiles, sizeof(THNNOffsets));
 }
 
@@ -133,8 +127,8 @@ bool THNN_(fourierWeight_planConvolution)(AlgorithmPlan *plan)
 
 /* Transforms what tiles [begin, end) see of the image planes, and their gradients of the map
  * planes. */
-static void transformTiles(const FourierWeightWorker *worker, THNNRange tiles, const Planes *images,
-                           const Planes *maps)
+static void transformTiles(const FourierWeightWorker *worker, THNNRange tiles, const Panel *images,
+                           const Panel *maps)
 {
   const THNNConvolution *g = &worker->g;
   real *elements = worker->coefficients, *gradients = worker->gradients;
@@ -160,15 +154,15 @@ static void transformTiles(const FourierWeightWorker *worker, THNNRange tiles, c
   }
 }
 
-static void multiplyTiles(const FourierWeightWorker *worker, int64_t tiles, const Planes *images,
-                          const Planes *maps, bool begins)
+static void multiplyTiles(const FourierWeightWorker *worker, int64_t tiles, const Panel *images,
+                          const Panel *maps, bool begins)
 {
   const int64_t lanes = vectorLanes(), most = THNN_(simd).products.mostVectors * lanes;
   for (int64_t coefficient = 0; coefficient < worker->grid.transforms->coefficients; coefficient++)
     for (int64_t lane = 0; lane < maps->lanes; lane += most) {
       const Products products = {
           .row = worker->row,
-          .rows = images->count,
+          .rows = images->planes,
           .term = worker->term,
           .terms = tiles,
           .vectors = (int)(minimum(most, maps->lanes - lane) / lanes),
@@ -181,19 +175,14 @@ static void multiplyTiles(const FourierWeightWorker *worker, int64_t tiles, cons
 }
 
 /* Adds the gradients of all filters of a task to those of the weight. */
-static void addFilters(const FourierWeightWorker *worker, const Planes *images, const Planes *maps)
+static void addFilters(const FourierWeightWorker *worker, const Panel *images, const Panel *maps)
 {
   const THNNConvolution *g = &worker->g;
   const int64_t taps = THNN_convolutionTaps(g);
-  for (int64_t i = 0; i < images->count; i++)
+  for (int64_t i = 0; i < images->planes; i++)
     for (int64_t lane = 0; lane < maps->lanes; lane += vectorLanes()) {
-      const int64_t filters = minimum(vectorLanes(), maps->count - lane);
-      const FourierTile filter = {.height = g->kernel[1],
-                                  .width = g->kernel[2],
-                                  .rows = g->kernel[1],
-                                  .columns = g->kernel[2],
-                                  .step = taps,
-                                  .planes = filters};
+      const int64_t filters = minimum(vectorLanes(), maps->planes - lane);
+      const FourierTile filter = filterTile(g, taps, filters);
       worker->grid.transforms->results(&filter, 0, 0, worker->sums + i * maps->lanes + lane,
                                        sumStep(images, maps), worker->zeros, worker->lines,
                                        worker->taps);
@@ -209,10 +198,10 @@ static void runTask(const FourierWeightWorker *worker, int64_t task)
 {
   const int64_t mapBlocks = blocksOf(worker->g.outputPlanes);
   const int64_t tiles = fourierTiles(&worker->g, &worker->grid), most = worker->blockTiles;
-  const Planes images = planesOf(worker->g.inputPlanes, task / mapBlocks);
-  const Planes maps = planesOf(worker->g.outputPlanes, task % mapBlocks);
+  const Panel images = planesOf(worker->g.inputPlanes, task / mapBlocks);
+  const Panel maps = planesOf(worker->g.outputPlanes, task % mapBlocks);
   const THNNOffsets none = {0, 0};
-  listOffsets(images.count, none, (THNNOffsets){1, maps.lanes}, worker->row);
+  listOffsets(images.planes, none, (THNNOffsets){1, maps.lanes}, worker->row);
   listOffsets(most, none, (THNNOffsets){images.lanes, maps.lanes}, worker->term);
   for (int64_t first = 0; first < tiles; first += most) {
     const THNNRange block = {first, minimum(first + most, tiles)};

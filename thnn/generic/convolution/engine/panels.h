@@ -77,6 +77,18 @@ static inline Panel panelAt(int64_t planes, int64_t index)
   return panelOf(productsFor(planes), planes, index);
 }
 
+/* Panel number `index` of those of `lanes` lanes, whole vectors; the last one can have fewer. */
+static inline Panel panelOfLanes(int64_t planes, int64_t lanes, int64_t index)
+{
+  const int64_t first = index * lanes, count = minimum(lanes, planes - first);
+  const int64_t vectors = divideUp(count, vectorLanes());
+  return (Panel){.loops = &THNN_(simd).products,
+                 .first = first,
+                 .planes = count,
+                 .lanes = vectors * vectorLanes(),
+                 .vectors = (int)vectors};
+}
+
 /* result += the sums of `count` positions, transposed in pieces that stay in a near cache. */
 static inline void addTransposed(const Panel *panel, int64_t count, const real *sums, real *result,
                                  int64_t positions)

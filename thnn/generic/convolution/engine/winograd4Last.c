@@ -163,13 +163,7 @@ bool THNN_(winograd4Last_planConvolution)(AlgorithmPlan *plan)
 
 static Panel panelOfMap(const THNNConvolution *g, int64_t index)
 {
-  const int64_t lanes = PANEL_VECTORS * vectorLanes(), first = index * lanes;
-  const int64_t planes = minimum(lanes, g->outputPlanes - first);
-  return (Panel){.loops = &THNN_(simd).products,
-                 .first = first,
-                 .planes = planes,
-                 .lanes = planes,
-                 .vectors = (int)(planes / vectorLanes())};
+  return panelOfLanes(g->outputPlanes, PANEL_VECTORS * vectorLanes(), index);
 }
 
 /* ---- Weights --------------------------------------------------------------------------------- */
