@@ -239,9 +239,8 @@ static int64_t planeOf(const THNNConvolution *g, THNNConvolutionPart part, int64
 /* Elements of one operand that are infinite or NaN reach the results that see them, and no others, as
  * another algorithm computes all; also with kept weights. An infinite weight may also meet the zeros
  * around an image, which makes results of the filter's plane NaN. */
-static void testNotFinite(THNNState *state)
+static void testNotFiniteIn(THNNConvolution g, int64_t place, THNNState *state)
 {
-  const THNNConvolution g = evenLayer(5, 2, 5, 7, 23, 26);
   const double values[] = {INFINITY, -INFINITY, NAN};
   for (int number = 0; number < 36; number++) {
     const THNNConvolutionPart part = PARTS[number / 12];
@@ -249,8 +248,8 @@ static void testNotFinite(THNNState *state)
     const Operand operands = randomOperands(&g);
     int64_t elements;
     real *given = operandOf(&g, part, number / 6 % 2, operands, &elements);
-    given[377] = (real)values[number / 2 % 3];
-    const int64_t filter = 377 / product(g.kernel);
+    given[place] = (real)values[number / 2 % 3];
+    const int64_t filter = place / product(g.kernel);
     const int64_t plane =
         part == THNN_CONVOLUTION_FORWARD ? filter / g.inputPlanes : filter % g.inputPlanes;
     Computation of = computationOf(&g, part, operands);
@@ -272,6 +271,12 @@ static void testNotFinite(THNNState *state)
     free(size);
     free(found);
   }
+}
+
+static void testNotFinite(THNNState *state)
+{
+  testNotFiniteIn(evenLayer(5, 2, 5, 7, 23, 26), 377, state);
+  testNotFiniteIn(lineLayer(2, 5, 5, 7, 3, 60), 88, state);
 }
 
 /* Results are finite, within the limit of errors, where elements are so large that what is summed up
