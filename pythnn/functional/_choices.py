@@ -144,11 +144,15 @@ def _why_not(problem: Problem, name: str, accuracy: Accuracy) -> str:
     if name in _WINOGRAD and kernel not in [(taps, taps) for taps in _WINOGRAD[name]]:
         sizes = " or ".join(f"{taps} x {taps}" for taps in _WINOGRAD[name])
         return f"which needs kernels of {sizes}, for one of {kernel[0]} x {kernel[1]}"
-    if name == "fft_tiling" and max(kernel) > _MOST_TAPS:
-        most = f"{_MOST_TAPS} x {_MOST_TAPS}"
+    if name == "fft_tiling" and any(s > k for s, k in zip(stride[1:], kernel, strict=True)):
+        return "which needs strides no larger than the kernel"
+    if name == "fft_tiling" and any(
+        k > s * _MOST_TAPS for s, k in zip(stride[1:], kernel, strict=True)
+    ):
+        most = f"{_MOST_TAPS} x {_MOST_TAPS} taps, times the stride"
         return f"which needs kernels of at most {most}, for one of {kernel[0]} x {kernel[1]}"
-    if name in (*_WINOGRAD, "fft_tiling") and stride != (1, 1, 1):
-        return "which needs a stride of 1"
+    if name in _WINOGRAD and stride != (1, 1, 1):
+        return "which needs a stride of 1, or of 2 with about twice as many taps"
     if name == "fft_tiling" and dilation != (1, 1):
         return "which needs a dilation of 1"
     if name == "fft_tiling" and depths != (1, 1, 1):

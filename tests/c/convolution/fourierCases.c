@@ -45,6 +45,17 @@ static THNNConvolution lineLayer(int64_t batch, int64_t taps, int64_t imagePlane
   return g;
 }
 
+/* A layer with strides, whose images have `pad` zeros around them, of which a map position may see no
+ * more than these at the end. */
+static THNNConvolution stridedLayer(THNNConvolution g, int64_t rowStride, int64_t columnStride)
+{
+  g.stride[1] = rowStride;
+  g.stride[2] = columnStride;
+  for (int i = 1; i < 3; i++)
+    g.output[i] = (g.output[i] - 1) / g.stride[i] + 1;
+  return g;
+}
+
 /* Every number of taps that leaves a tile results, with last tiles of one result and of all; what
  * lies outside of the image, on both sides of it, or is not seen; and vectors of planes that are
  * full, or have one. */
@@ -67,7 +78,17 @@ static void testTiles(THNNState *state)
                                     evenLayer(5, 1, 35, 67, 9, 9),
                                     lineLayer(1, 9, lanes + 1, 2 * lanes, 1, 50),
                                     lineLayer(3, 3, 3, 5, 7, 15),
-                                    lineLayer(2, 14, 20, 3 * lanes, 1, 37)};
+                                    lineLayer(2, 14, 20, 3 * lanes, 1, 37),
+                                    stridedLayer(layerWith(7, 7, 3, 60, 65), 2, 2),
+                                    stridedLayer(layerWith(28, 5, 2, 61, 12), 2, 1),
+                                    stridedLayer(layerWith(3, 28, -1, 9, 70), 1, 2),
+                                    stridedLayer(layerWith(11, 11, 2, 150, 37), 4, 4),
+                                    stridedLayer(layerWith(5, 9, 8, 4, 5), 3, 2),
+                                    stridedLayer(layerWith(3, 3, 1, 50, 49), 3, 3),
+                                    stridedLayer(layerWith(2, 4, 0, 33, 64), 2, 4),
+                                    stridedLayer(lineLayer(2, 7, lanes + 1, 5, 3, 77), 1, 2),
+                                    stridedLayer(lineLayer(1, 10, 3, lanes, 1, 230), 1, 5),
+                                    stridedLayer(evenLayer(5, 2, lanes, lanes + 3, 30, 31), 2, 2)};
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
     for (int part = 0; part < 3; part++) {
       THNNConvolutionPlan plan;
@@ -139,7 +160,9 @@ static void testWhereItApplies(THNNState *state)
     THNNConvolution strided = layer, dilated = layer;
     strided.stride[i] = 2;
     dilated.dilation[i] = 2;
-    CHECK(!appliesTo(strided, 5, 5, state) && !appliesTo(dilated, 5, 5, state));
+    CHECK(appliesTo(strided, 2, 2, state) && !appliesTo(strided, 1, 1, state));
+    CHECK(appliesTo(strided, 14, 14, state) && !appliesTo(strided, 15, 15, state));
+    CHECK(!appliesTo(dilated, 5, 5, state));
   }
   THNNConvolution deep = layer, deepTaps = layer;
   deep.input[0] = 2;
@@ -277,6 +300,7 @@ static void testNotFinite(THNNState *state)
 {
   testNotFiniteIn(evenLayer(5, 2, 5, 7, 23, 26), 377, state);
   testNotFiniteIn(lineLayer(2, 5, 5, 7, 3, 60), 88, state);
+  testNotFiniteIn(stridedLayer(evenLayer(5, 2, 5, 7, 43, 46), 2, 2), 377, state);
 }
 
 /* Results are finite, within the limit of errors, where elements are so large that what is summed up

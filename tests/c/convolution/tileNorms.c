@@ -3,14 +3,22 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "work/sizes.h"
+
 enum { SIDE = 16, FEWEST_RESULTS = 3 };
+
+/* Most taps of a slice along dimension `i`. */
+static int64_t tapsOfSlice(const THNNConvolution *g, int i)
+{
+  return divideUp(g->kernel[i], g->stride[i]);
+}
 
 bool haveTiles(const THNNConvolution *g)
 {
   bool have = g->kernel[0] == 1 && g->stride[0] == 1 && g->pad[0] == 0 && g->input[0] == 1;
   for (int i = 1; i < 3; i++)
-    have = have && g->stride[i] == 1 && g->dilation[i] == 1 &&
-           SIDE + 1 - g->kernel[i] >= FEWEST_RESULTS;
+    have = have && g->stride[i] <= g->kernel[i] && g->dilation[i] == 1 &&
+           SIDE + 1 - tapsOfSlice(g, i) >= FEWEST_RESULTS;
   return have;
 }
 
@@ -88,7 +96,8 @@ static void addNormsOfGradients(const THNNConvolution *g, const Computation *of,
   free(norms);
 }
 
-void addTileNorms(const THNNConvolution *g, const Computation *of, double *size)
+/* The same for a convolution without strides. */
+static void addNorms(const THNNConvolution *g, const Computation *of, double *size)
 {
   const int64_t pairs = g->inputPlanes * g->outputPlanes;
   const int64_t *to = of->part == THNN_CONVOLUTION_BACKWARD_DATA ? g->input : g->output;
@@ -104,4 +113,95 @@ void addTileNorms(const THNNConvolution *g, const Computation *of, double *size)
         else
           addNormsOfTile(g, of, taps, sample, row, column, size);
   free(taps);
+}
+
+/* ---- Slices ---------------------------------------------------------------------------------- */
+
+/* Every so-manieth row and column of planes, from (row, column) on, which can be outside. */
+typedef struct Slices {
+  int64_t planes, row, column;
+  const int64_t *stride, *whole, *size; /* of the planes, and of the slices */
+} Slices;
+
+/* The element of the planes that element `index` of the slices is, or -1 if it is outside. */
+static int64_t elementOf(const Slices *of, int64_t index)
+{
+  const int64_t i = index % (of->size[1] * of->size[2]),
+                plane = index / (of->size[1] * of->size[2]);
+  const int64_t row = of->row + i / of->size[2] * of->stride[1];
+  const int64_t column = of->column + i % of->size[2] * of->stride[2];
+  const bool inside = row >= 0 && row < of->whole[1] && column >= 0 && column < of->whole[2];
+  return inside ? (plane * of->whole[1] + row) * of->whole[2] + column : -1;
+}
+
+static int64_t elementsOf(const Slices *of)
+{
+  return of->planes * of->size[1] * of->size[2];
+}
+
+static real *copySlices(const Slices *of, const real *planes)
+{
+  real *slices = calloc((size_t)elementsOf(of), sizeof(real));
+  for (int64_t i = 0; i < elementsOf(of); i++)
+    slices[i] = elementOf(of, i) < 0 ? 0 : planes[elementOf(of, i)];
+  return slices;
+}
+
+static void addSlices(const Slices *of, const double *slices, double *planes)
+{
+  for (int64_t i = 0; i < elementsOf(of); i++)
+    if (elementOf(of, i) >= 0)
+      planes[elementOf(of, i)] += slices[i];
+}
+
+/* Adds the norms of the tiles of a slice of the image, which begins at (row, column) of the image with
+ * its zeros: a convolution without strides, with the taps that it meets. Where the image's gradient
+ * is computed, its first element that is inside of the image, or in another slice, is the first. */
+static void addNormsOfSlice(const THNNConvolution *g, const Computation *of, int64_t row,
+                            int64_t column, double *size)
+{
+  const bool backward = of->part == THNN_CONVOLUTION_BACKWARD_DATA;
+  const int64_t first[] = {0, row, column};
+  int64_t from[3] = {0};
+  THNNConvolution slice = *g;
+  for (int i = 1; i < 3; i++) {
+    const int64_t stride = g->stride[i], end = g->input[i] + g->pad[i];
+    from[i] = backward ? floorDivide(g->pad[i], stride) : 0;
+    slice.kernel[i] = tapsOfSlice(g, i);
+    slice.stride[i] = 1;
+    slice.pad[i] = from[i];
+    slice.input[i] = divideUp(end, stride) - from[i];
+  }
+  const Slices image = {.planes = g->batch * g->inputPlanes,
+                        .row = first[1] + from[1] * g->stride[1] - g->pad[1],
+                        .column = first[2] + from[2] * g->stride[2] - g->pad[2],
+                        .stride = g->stride,
+                        .whole = g->input,
+                        .size = slice.input};
+  const Slices taps = {.planes = g->inputPlanes * g->outputPlanes,
+                       .row = row,
+                       .column = column,
+                       .stride = g->stride,
+                       .whole = g->kernel,
+                       .size = slice.kernel};
+  real *elements = of->image ? copySlices(&image, of->image) : NULL;
+  real *weight = of->weight ? copySlices(&taps, of->weight) : NULL;
+  const Slices *results = backward ? &image : &taps;
+  double *sizes = calloc((size_t)elementsOf(results), sizeof(double));
+  const Computation part = {.part = of->part, .image = elements, .map = of->map, .weight = weight};
+  addNorms(&slice, &part, of->part == THNN_CONVOLUTION_FORWARD ? size : sizes);
+  addSlices(results, sizes, size);
+  free(elements);
+  free(weight);
+  free(sizes);
+}
+
+void addTileNorms(const THNNConvolution *g, const Computation *of, double *size)
+{
+  for (int64_t row = 0; row < g->stride[1]; row++)
+    for (int64_t column = 0; column < g->stride[2]; column++)
+      if (g->stride[1] * g->stride[2] > 1)
+        addNormsOfSlice(g, of, row, column, size);
+      else
+        addNorms(g, of, size);
 }

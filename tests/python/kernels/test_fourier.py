@@ -1,4 +1,4 @@
-"""Convolutions with stride 1 by products of Fourier transforms of tiles of 16x16: "fft_tiling"."""
+"""Convolutions by products of Fourier transforms of tiles of 16x16: "fft_tiling"."""
 
 from __future__ import annotations
 
@@ -55,6 +55,34 @@ def test_layers(
     ]
     for batch, size, pad in settings:
         check(module, layer(module, batch, planes, size, kernel, pad), dtype, NAME, batch)
+
+
+STRIDED = [
+    ((7, 7), (2, 2)),
+    ((5, 3), (2, 1)),
+    ((3, 28), (1, 2)),
+    ((11, 11), (4, 4)),
+    ((2, 9), (2, 3)),
+]
+
+
+@pytest.mark.parametrize(("kernel", "stride"), STRIDED, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
+def test_strides(
+    module: Module, dtype: str, kernel: tuple[int, int], stride: tuple[int, int]
+) -> None:
+    """Slices of every number of taps, of an image or of a map, and in several vectors."""
+    for batch, planes, pad in [(1, (3, 5), (0, 0)), (2, (7, 9), (2, 1)), (3, (2, 3), (1, 4))]:
+        image = (41, 63)
+        steps = [n + 2 * p - k for n, k, p in zip(image, kernel, pad, strict=True)]
+        map_ = tuple(n // s + 1 for n, s in zip(steps, stride, strict=True))
+        left = tuple(n % s for n, s in zip(steps, stride, strict=True))
+        near, far = (map_, image) if module.transposed else (image, map_)
+        adjustment = left if module.transposed else (0, 0)
+        g = Geometry(batch, planes, near, far, kernel, stride, pad, (1, 1), adjustment)
+        check(module, g, dtype, NAME, batch)
+        check_bits(module, g, dtype, NAME)
 
 
 @pytest.mark.parametrize("kernel", [(5, 5), (7, 3)], ids=str)
@@ -217,12 +245,13 @@ def test_plans(dtype: str, result: str) -> None:
 @pytest.mark.parametrize(
     ("function", "x", "w", "settings", "reason"),
     [
-        ("conv2d", (1, 3, 20, 20), (2, 3, 15, 3), {}, "at most 14 x 14, for one of 15 x 3"),
-        ("conv2d", (1, 3, 20, 20), (2, 3, 5, 5), {"stride": 2}, "a stride of 1"),
+        ("conv2d", (1, 3, 20, 20), (2, 3, 15, 3), {}, "at most 14 x 14 .* one of 15 x 3"),
+        ("conv2d", (1, 3, 60, 60), (2, 3, 6, 29), {"stride": 2}, "14 taps.* one of 6 x 29"),
+        ("conv2d", (1, 3, 20, 20), (2, 3, 2, 5), {"stride": 3}, "no larger than the kernel"),
         ("conv2d", (1, 3, 20, 20), (2, 3, 5, 5), {"dilation": 2}, "a dilation of 1"),
         ("conv3d", (1, 3, 2, 9, 9), (2, 3, 1, 3, 3), {}, "without a depth"),
         ("conv3d", (1, 3, 2, 9, 9), (2, 3, 2, 3, 3), {}, "without a depth"),
-        ("conv_transpose2d", (1, 3, 9, 9), (3, 2, 5, 5), {"stride": 2}, "a stride of 1"),
+        ("conv_transpose2d", (1, 3, 9, 9), (3, 2, 5, 5), {"stride": 6}, "no larger than"),
     ],
 )
 def test_what_does_not_apply(

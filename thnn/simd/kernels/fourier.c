@@ -1,10 +1,10 @@
 /* Fourier transforms of tiles of 16x16 elements and of lines of 16, with a lane for each plane, and of
  * 16 frames, with a lane for each of their reals.
  *
- * Of a tile, rows are transformed first, then columns. The transform of 16 reals is kept as 16 reals: the real
- * parts of coefficients 0 to 8 at their numbers, the imaginary part of coefficient k, from 1 to 7, at
- * 16 - k. So columns 0 and 8 of the transformed rows are real, and columns k and 16 - k are the two
- * parts of a complex one.
+ * Of a tile, rows are transformed first, then columns. The transform of 16 reals is kept as 16
+ * reals: the real parts of coefficients 0 to 8 at their numbers, the imaginary part of coefficient
+ * k, from 1 to 7, at 16 - k. So columns 0 and 8 of the transformed rows are real, and columns k and
+ * 16 - k are the two parts of a complex one.
  *
  * A transform of 16 is one of 8 of x[n] + x[n + 8], for the even coefficients, and for the odd ones
  * one of 4 of the complex (x[n] - x[n + 8] - i (x[n + 4] - x[n + 12])) w^n, where w is the 16th root
@@ -418,6 +418,81 @@ static bool lineResults(const FourierTile *of, int64_t firstRow, int64_t firstCo
   return isZero(storeRow(of, 0, firstColumn, load(bias), (real)1 / HALF, result, planes));
 }
 
+/* ---- Slices ---------------------------------------------------------------------------------- */
+
+/* The numbers of a tile's first element inside the plane along a dimension, and of the first behind
+ * it. */
+typedef struct Inside {
+  int64_t begin, end;
+} Inside;
+
+INLINE Inside insideOf(int64_t first, int64_t step, int64_t size, int64_t count)
+{
+  const int64_t begin = first < 0 ? (step - 1 - first) / step : 0;
+  const int64_t end = first < size ? (size - first + step - 1) / step : 0;
+  return (Inside){begin, end < count ? end : count};
+}
+
+/* Every second element of a line from number `column` on, 0 outside of it. */
+INLINE void collectHalf(const real *line, int64_t column, int64_t width, real *y)
+{
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < SIDE; i += LANES) {
+    const real *from = line + column + 2 * i;
+    fetchNext(from, READ);
+    fetchNext(from + LANES, READ);
+    store(y + i, evenLanes(loadInside(line, column + 2 * i, width),
+                           loadInside(line, column + 2 * i + LANES, width)));
+  }
+}
+
+static void collect(const FourierSlice *of, const real *plane, real *tile)
+{
+  const Inside columns = insideOf(of->column, of->columnStep, of->width, of->columns);
+  for (int64_t i = 0, row = of->row; i < of->rows; i++, row += of->rowStep, tile += SIDE) {
+    const real *line = plane + row * of->width;
+    const bool inside = row >= 0 && row < of->height;
+    if (inside && of->columnStep == 2 && of->columns == SIDE) {
+      collectHalf(line, of->column, of->width, tile);
+      continue;
+    }
+    for (int64_t column = 0; column < SIDE; column++)
+      tile[column] = 0;
+    for (int64_t column = columns.begin; inside && column < columns.end; column++)
+      tile[column] = line[of->column + column * of->columnStep];
+  }
+}
+
+/* Stores `columns` pairs of elements of two lines. */
+INLINE void interleaveLines(int64_t columns, const real *even, const real *odd, real *y)
+{
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < SIDE; i += LANES) {
+    const Vector a = load(even + i), b = load(odd + i);
+    storeInside(y + 2 * i, 2 * (columns - i), interleaveLower(a, b));
+    storeInside(y + 2 * i + LANES, 2 * (columns - i) - LANES, interleaveUpper(a, b));
+  }
+}
+
+static void spread(const FourierSlice *of, int count, const real *tiles, real *plane)
+{
+  const int64_t step = of->columnStep;
+  const Inside rows = insideOf(of->row, of->rowStep, of->height, of->rows);
+  for (int64_t row = rows.begin; row < rows.end; row++) {
+    const real *tile = tiles + row * SIDE;
+    real *line = plane + (of->row + row * of->rowStep) * of->width;
+    if (step == 2 && count == 2 && of->column >= 0 && of->column + 2 * of->columns <= of->width) {
+      interleaveLines(of->columns, tile, tile + SIDE * SIDE, line + of->column);
+      continue;
+    }
+    for (int i = 0; i < count; i++, tile += SIDE * SIDE) {
+      const Inside columns = insideOf(of->column + i, step, of->width, of->columns);
+      for (int64_t column = columns.begin; column < columns.end; column++)
+        line[of->column + i + column * step] = tile[column];
+    }
+  }
+}
+
 /* ---- Along frames ---------------------------------------------------------------------------- */
 
 /* Transforms `count` frames or taps, vector by vector. `role` and `few`, which says that there are no
@@ -484,6 +559,8 @@ const SimdFourier SIMD_TABLE(Fourier, THNN_SIMD_LEVEL) = {
              .elements = lineElements,
              .taps = lineTaps,
              .results = lineResults},
+    .collect = collect,
+    .spread = spread,
     .frames = frames,
     .frameTaps = frameTaps,
     .frameResults = frameResults,

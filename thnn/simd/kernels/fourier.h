@@ -22,6 +22,14 @@ typedef struct FourierTile {
   int64_t planes;        /* from 1 to a vector's lanes */
 } FourierTile;
 
+/* Every so-manieth row and column of a plane, as a tile of as many. */
+typedef struct FourierSlice {
+  int64_t row, column;         /* the first element in the plane; it can be outside */
+  int64_t rowStep, columnStep; /* from one element to the next */
+  int64_t height, width;       /* size of the plane */
+  int64_t rows, columns;       /* of the tile */
+} FourierSlice;
+
 typedef struct SimdTransforms {
   int coefficients; /* products of reals that two tiles take */
   int64_t lines;    /* reals of `lines` below, which is scratch */
@@ -40,6 +48,12 @@ typedef struct SimdTransforms {
 
 typedef struct SimdFourier {
   SimdTransforms tile, line;
+  /* Copies a slice to a tile, with 0 for what is outside of the plane; and to the plane, without what
+   * is outside, `count` slices of which each begins a column after the one before, from tiles of
+   * THNN_FOURIER_SIDE rows each. Rows of a tile have THNN_FOURIER_SIDE reals, and all of them are
+   * written. */
+  void (*collect)(const FourierSlice *of, const real *plane, real *tile);
+  void (*spread)(const FourierSlice *of, int count, const real *tiles, real *plane);
   /* Along frames of n reals, with number k of the coefficients at y[k * step], in whole vectors: the
    * transforms of 16 frames, and of up to 16 taps of n reals each. */
   void (*frames)(int64_t n, const real *const *x, int64_t step, real *y);

@@ -1,4 +1,4 @@
-/* Convolution with stride 1 by Fourier transforms, also transposed. The map is computed in tiles.
+/* Convolution by Fourier transforms, also transposed. The map is computed in tiles.
  * The 16x16 elements that a tile sees, and the taps, are transformed, and the transforms multiplied
  * and summed up over the image planes, coefficient by coefficient:
  *
@@ -7,7 +7,8 @@
  *
  * The transform back makes the map from the sums. A tile has 16 - k + 1 results along a dimension
  * with k taps; the correlation is cyclic, and its other results are not those of the definition.
- * With 7x7 taps, 382 products of reals take the place of 4900. Lanes are planes throughout.
+ * With 7x7 taps, 382 products of reals take the place of 4900. Lanes are planes throughout. With
+ * strides, the slices of planes (fourierTiles.h) take the place of planes.
  *
  * Weights are transformed for groups of panels of map planes, for all threads. A task is a block of
  * tiles and a panel of the group.
@@ -35,7 +36,6 @@ typedef struct FourierPlan {
 
 /* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct FourierWorker {
-  THNNConvolution g;
   FourierGrid grid;
   FourierPlan plan;
   const real *image, *weight, *bias;
@@ -46,36 +46,36 @@ typedef struct FourierWorker {
   real *sums;         /* [coefficient][tile][lane] */
   real *start;        /* the bias of a panel, or zeros */
   real *zeros;        /* a panel's, from which sums start */
-  real *lines;
+  FourierRoom room;
   THNNOffsets *row, *term;
   int64_t block; /* whose tiles are transformed, or -1 */
 } FourierWorker;
 
 static int64_t panelsOf(const FourierWorker *worker)
 {
-  return divideUp(worker->g.outputPlanes, worker->plan.panelLanes);
+  return divideUp(mapSlices(&worker->grid), worker->plan.panelLanes);
 }
 
 static Panel panelOfMap(const FourierWorker *worker, int64_t index)
 {
-  return panelOfLanes(worker->g.outputPlanes, worker->plan.panelLanes, index);
+  return panelOfLanes(mapSlices(&worker->grid), worker->plan.panelLanes, index);
 }
 
 /* Image planes rounded up to whole vectors. */
-static int64_t imageLanes(const THNNConvolution *g)
+static int64_t imageLanes(const FourierGrid *grid)
 {
-  return wholeVectors(g->inputPlanes);
+  return wholeVectors(imageSlices(grid));
 }
 
 /* The distances from one coefficient to the next: of a panel's weights, of tiles, of sums. */
-static int64_t weightStep(const THNNConvolution *g, const Panel *panel)
+static int64_t weightStep(const FourierWorker *worker, const Panel *panel)
 {
-  return coefficientStep(g->inputPlanes * panel->lanes);
+  return coefficientStep(imageSlices(&worker->grid) * panel->lanes);
 }
 
 static int64_t tileStep(const FourierWorker *worker)
 {
-  return coefficientStep(worker->plan.blockTiles * imageLanes(&worker->g));
+  return coefficientStep(worker->plan.blockTiles * imageLanes(&worker->grid));
 }
 
 static int64_t sumStep(const FourierWorker *worker)
@@ -87,7 +87,7 @@ static int64_t sumStep(const FourierWorker *worker)
 static int64_t panelElements(const FourierWorker *worker)
 {
   return worker->grid.transforms->coefficients *
-         coefficientStep(worker->g.inputPlanes * worker->plan.panelLanes);
+         coefficientStep(imageSlices(&worker->grid) * worker->plan.panelLanes);
 }
 
 static void layOutShared(FourierWorker *worker, Scratch *scratch)
@@ -104,9 +104,9 @@ static void layOutThread(FourierWorker *worker, Scratch *scratch)
   worker->sums = THNN_take(scratch, coefficients * sumStep(worker), sizeof(real));
   worker->start = THNN_take(scratch, worker->plan.panelLanes, sizeof(real));
   worker->zeros = THNN_take(scratch, worker->plan.panelLanes, sizeof(real));
-  worker->lines = THNN_take(scratch, worker->grid.transforms->lines, sizeof(real));
+  worker->room = THNN_(fourierTiles_takeRoom)(&worker->grid, scratch);
   worker->row = THNN_take(scratch, worker->plan.blockTiles, sizeof(THNNOffsets));
-  worker->term = THNN_take(scratch, worker->g.inputPlanes, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, imageSlices(&worker->grid), sizeof(THNNOffsets));
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -147,39 +147,41 @@ static bool chooseGroup(AlgorithmPlan *plan, FourierWorker *worker, int64_t vect
  * are for all sizes, must not depend. */
 static bool chooseBlocks(AlgorithmPlan *plan, FourierWorker *worker)
 {
-  const THNNConvolution *g = &worker->g;
   FourierPlan *own = &worker->plan;
   const int64_t tileBytes =
-      worker->grid.transforms->coefficients * imageLanes(g) * (int64_t)sizeof(real);
+      worker->grid.transforms->coefficients * imageLanes(&worker->grid) * (int64_t)sizeof(real);
   const int64_t most = clamp(BLOCK_BYTES / tileBytes, LEAST_TILES, MOST_TILES);
-  const int64_t vectors = divideUp(g->outputPlanes, vectorLanes());
-  own->blockTiles = minimum(most / LEAST_TILES * LEAST_TILES, fourierTiles(g, &worker->grid));
+  const int64_t vectors = divideUp(mapSlices(&worker->grid), vectorLanes());
+  own->blockTiles = minimum(most / LEAST_TILES * LEAST_TILES, fourierTiles(&worker->grid));
   return chooseGroup(plan, worker, minimum(MOST_VECTORS, vectors), plan->keeps) ||
          chooseGroup(plan, worker, 1, false);
 }
 
 static void setFourierCost(AlgorithmPlan *plan, const FourierWorker *worker)
 {
-  const THNNConvolution *g = &worker->g;
+  const FourierGrid *grid = &worker->grid;
   const FourierPlan *own = &worker->plan;
-  const bool kept = own->keepsWeights, lines = hasLines(&worker->grid);
-  const double tiles = (double)fourierTiles(g, &worker->grid);
-  const double blocks = (double)divideUp(fourierTiles(g, &worker->grid), own->blockTiles);
+  const bool kept = own->keepsWeights, lines = hasLines(grid);
+  const double tiles = (double)fourierTiles(&worker->grid);
+  const double blocks = (double)divideUp(fourierTiles(&worker->grid), own->blockTiles);
   const double groups = (double)divideUp(panelsOf(worker), own->groupPanels);
-  const double images = (double)g->inputPlanes;
-  const double vectors = (double)divideUp(g->outputPlanes, vectorLanes());
-  const double sources = tiles * groups * (double)divideUp(g->inputPlanes, vectorLanes());
+  const double images = (double)imageSlices(grid);
+  const double vectors = (double)divideUp(mapSlices(grid), vectorLanes());
+  const double sources = timesOfSlices(grid, !grid->g.transposed) * tiles * groups *
+                         (double)divideUp(imageSlices(grid), vectorLanes());
+  const double results = timesOfSlices(grid, grid->g.transposed) * tiles * vectors;
+  const double filters = kept ? 0 : timesOfSlices(grid, true) * images * vectors;
   const double weights = worker->grid.transforms->coefficients * images * vectors;
   const double counts[FOURIER_COSTS] = {
       [FOURIER_PRODUCT] = vectors > 1 ? weights * tiles : 0,
       [FOURIER_SINGLE] = vectors > 1 ? 0 : weights * tiles,
       [FOURIER_BLOCK] = weights * blocks,
       [FOURIER_SOURCE] = lines ? 0 : sources,
-      [FOURIER_RESULT] = lines ? 0 : tiles * vectors,
-      [FOURIER_WEIGHT] = kept || lines ? 0 : images * vectors,
+      [FOURIER_RESULT] = lines ? 0 : results,
+      [FOURIER_WEIGHT] = lines ? 0 : filters,
       [FOURIER_LINE_SOURCE] = lines ? sources : 0,
-      [FOURIER_LINE_RESULT] = lines ? tiles * vectors : 0,
-      [FOURIER_LINE_WEIGHT] = lines && !kept ? images * vectors : 0,
+      [FOURIER_LINE_RESULT] = lines ? results : 0,
+      [FOURIER_LINE_WEIGHT] = lines ? filters : 0,
       [FOURIER_KEPT_BYTE] = kept ? weights * vectorLanes() * sizeof(real) : 0,
   };
   setCost(plan, FOURIER_COSTS, costsInUse()->fourier, counts);
@@ -187,18 +189,18 @@ static void setFourierCost(AlgorithmPlan *plan, const FourierWorker *worker)
 
 static FourierWorker workerFor(const THNNConvolution *g)
 {
-  return (FourierWorker){.g = *g, .grid = fourierGrid(g), .block = -1};
+  return (FourierWorker){.grid = THNN_(fourierTiles_grid)(g), .block = -1};
 }
 
 bool THNN_(fourier_planConvolution)(AlgorithmPlan *plan)
 {
-  if (!fourierApplies(plan))
+  if (!THNN_(fourierTiles_apply)(plan))
     return false;
   FourierWorker worker = workerFor(&plan->geometry);
   if (!chooseBlocks(plan, &worker))
     return false;
   setFourierCost(plan, &worker);
-  const int64_t blocks = divideUp(fourierTiles(&worker.g, &worker.grid), worker.plan.blockTiles);
+  const int64_t blocks = divideUp(fourierTiles(&worker.grid), worker.plan.blockTiles);
   plan->threads = threadsFor(plan, blocks * worker.plan.groupPanels);
   if (worker.plan.keepsWeights)
     plan->keptBytes = (size_t)keptBytes(&worker);
@@ -208,21 +210,14 @@ bool THNN_(fourier_planConvolution)(AlgorithmPlan *plan)
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
-/* Transforms the filters of an image plane and a panel's map planes. A filter is a plane of taps. */
+/* Transforms the filters of an image plane and a panel's map planes. */
 static void transformFilters(const FourierWorker *worker, const Panel *panel, int64_t image,
                              real *weights)
 {
-  const THNNConvolution *g = &worker->g;
-  const int64_t taps = g->kernel[1] * g->kernel[2], step = weightStep(g, panel);
-  const int64_t apart = g->transposed ? taps : g->inputPlanes * taps;
-  for (int64_t lane = 0; lane < panel->lanes; lane += vectorLanes()) {
-    const int64_t map = panel->first + lane;
-    const FourierTile filter = filterTile(g, apart, minimum(vectorLanes(), g->outputPlanes - map));
-    const int64_t place =
-        g->transposed ? image * g->outputPlanes + map : map * g->inputPlanes + image;
-    worker->grid.transforms->taps(&filter, g->transposed, worker->weight + place * taps,
-                                  worker->lines, step, weights + image * panel->lanes + lane);
-  }
+  for (int64_t lane = 0; lane < panel->lanes; lane += vectorLanes())
+    THNN_(fourierTiles_taps)(&worker->grid, image, panel->first + lane, worker->weight,
+                             worker->room, weightStep(worker, panel),
+                             weights + image * panel->lanes + lane);
 }
 
 /* Transforms the weights of panels [first, first + count). All threads of the parallel region call
@@ -230,7 +225,7 @@ static void transformFilters(const FourierWorker *worker, const Panel *panel, in
 static void transformPanels(const FourierWorker *worker, int64_t first, int64_t count,
                             real *weights)
 {
-  const int64_t images = worker->g.inputPlanes;
+  const int64_t images = imageSlices(&worker->grid);
 #pragma omp for schedule(static)
   for (int64_t i = 0; i < count * images; i++) {
     const Panel panel = panelOfMap(worker, first + i / images);
@@ -260,24 +255,18 @@ void THNN_(fourier_keepWeights)(const AlgorithmPlan *plan, const real *weight, v
 static THNNRange tilesOf(const FourierWorker *worker, int64_t block)
 {
   const int64_t first = block * worker->plan.blockTiles;
-  return (THNNRange){
-      first, minimum(first + worker->plan.blockTiles, fourierTiles(&worker->g, &worker->grid))};
+  return (THNNRange){first, minimum(first + worker->plan.blockTiles, fourierTiles(&worker->grid))};
 }
 
 static void transformTiles(FourierWorker *worker, int64_t block)
 {
-  const THNNConvolution *g = &worker->g;
+  const FourierGrid *grid = &worker->grid;
   const THNNRange tiles = tilesOf(worker, block);
   real *y = worker->coefficients;
-  for (int64_t index = tiles.begin; index < tiles.end; index++, y += imageLanes(g)) {
-    const real *sample =
-        worker->image + sampleOfTile(&worker->grid, index) * THNN_convolutionImageSample(g);
-    for (int64_t plane = 0; plane < g->inputPlanes; plane += vectorLanes()) {
-      const FourierTile tile = elementsTile(g, &worker->grid, index, plane);
-      worker->grid.transforms->elements(&tile, sample + plane * tile.step, worker->lines,
-                                        tileStep(worker), y + plane);
-    }
-  }
+  for (int64_t tile = tiles.begin; tile < tiles.end; tile++, y += imageLanes(grid))
+    for (int64_t plane = 0; plane < imageSlices(grid); plane += vectorLanes())
+      THNN_(fourierTiles_elements)(grid, tile, plane, worker->image, worker->room, tileStep(worker),
+                                   y + plane);
   worker->block = block;
 }
 
@@ -285,17 +274,17 @@ static void transformTiles(FourierWorker *worker, int64_t block)
 static void multiplyTiles(const FourierWorker *worker, const Panel *panel, int64_t tiles,
                           const real *weights)
 {
-  const THNNConvolution *g = &worker->g;
-  const int64_t step = weightStep(g, panel);
-  listOffsets(tiles, (THNNOffsets){0, 0}, (THNNOffsets){imageLanes(g), panel->lanes}, worker->row);
-  listOffsets(g->inputPlanes, (THNNOffsets){0, 0}, (THNNOffsets){1, panel->lanes}, worker->term);
+  const int64_t images = imageSlices(&worker->grid), step = weightStep(worker, panel);
+  listOffsets(tiles, (THNNOffsets){0, 0}, (THNNOffsets){imageLanes(&worker->grid), panel->lanes},
+              worker->row);
+  listOffsets(images, (THNNOffsets){0, 0}, (THNNOffsets){1, panel->lanes}, worker->term);
   for (int64_t coefficient = 0; coefficient < worker->grid.transforms->coefficients;
        coefficient++) {
     const Products products = {
         .row = worker->row,
         .rows = tiles,
         .term = worker->term,
-        .terms = g->inputPlanes,
+        .terms = images,
         .vectors = panel->vectors,
         .scalars = worker->coefficients + coefficient * tileStep(worker),
         .factors = weights + coefficient * step,
@@ -311,21 +300,24 @@ static void multiplyTiles(const FourierWorker *worker, const Panel *panel, int64
 /* Makes the panel's planes of a block's results. Returns whether all are finite. */
 static bool makeResults(const FourierWorker *worker, const Panel *panel, int64_t block)
 {
-  const THNNConvolution *g = &worker->g;
   const THNNRange tiles = tilesOf(worker, block);
   const real *sums = worker->sums;
   bool finite = true;
-  for (int64_t index = tiles.begin; index < tiles.end; index++, sums += panel->lanes)
-    for (int64_t lane = 0; lane < panel->lanes; lane += vectorLanes()) {
-      const int64_t plane = panel->first + lane;
-      const FourierTile tile = resultsTile(g, &worker->grid, index, plane);
-      real *map = worker->map + sampleOfTile(&worker->grid, index) * THNN_convolutionMapSample(g) +
-                  plane * tile.step;
-      finite &= worker->grid.transforms->results(
-          &tile, g->transposed ? g->kernel[1] - 1 : 0, g->transposed ? g->kernel[2] - 1 : 0,
-          sums + lane, sumStep(worker), worker->start + lane, worker->lines, map);
-    }
+  for (int64_t tile = tiles.begin; tile < tiles.end; tile++, sums += panel->lanes)
+    for (int64_t lane = 0; lane < panel->lanes; lane += vectorLanes())
+      finite &= THNN_(fourierTiles_results)(&worker->grid, tile, panel->first + lane, sums + lane,
+                                            sumStep(worker), worker->start + lane, worker->room,
+                                            worker->map);
   return finite;
+}
+
+/* Sets the bias of a panel's lanes. */
+static void setBias(const FourierWorker *worker, const Panel *panel)
+{
+  const int64_t each = mapSlices(&worker->grid) / worker->grid.g.outputPlanes;
+  THNN_(simd).pointwise.fill(panel->lanes, 0, worker->start);
+  for (int64_t lane = 0; worker->bias && lane < panel->planes; lane++)
+    worker->start[lane] = worker->bias[(panel->first + lane) / each];
 }
 
 static bool runTask(FourierWorker *worker, int64_t block, int64_t index, const real *weights)
@@ -335,9 +327,7 @@ static bool runTask(FourierWorker *worker, int64_t block, int64_t index, const r
   if (worker->block != block)
     transformTiles(worker, block);
   multiplyTiles(worker, &panel, tiles.end - tiles.begin, weights);
-  THNN_(simd).pointwise.fill(panel.lanes, 0, worker->start);
-  if (worker->bias)
-    THNN_(simd).pointwise.copy(panel.planes, worker->bias + panel.first, worker->start);
+  setBias(worker, &panel);
   return makeResults(worker, &panel, block);
 }
 
@@ -346,7 +336,7 @@ static bool runTask(FourierWorker *worker, int64_t block, int64_t index, const r
 static bool runGroup(FourierWorker *worker, int64_t first)
 {
   const int64_t panels = minimum(worker->plan.groupPanels, panelsOf(worker) - first);
-  const int64_t tiles = fourierTiles(&worker->g, &worker->grid);
+  const int64_t tiles = fourierTiles(&worker->grid);
   const int64_t tasks = divideUp(tiles, worker->plan.blockTiles) * panels;
   const real *weights = worker->weights;
   bool finite = true;

@@ -1,6 +1,12 @@
 /* Tiles of 16x16 elements for the algorithms that multiply Fourier transforms: a tile sees as many
  * results as are whole correlations of its elements with the taps, and overlaps its neighbours by
- * the others. Where the taps are in a row, the tiles are lines of 16 elements. */
+ * the others. Where the taps of a slice, which without strides is a plane, are in a row, the tiles are
+ * lines of 16 elements.
+ *
+ * With strides, positions see slices of each image plane. Element m of slice r is in row, or column,
+ * stride * m + r - pad, and meets every so-manieth tap from number r on. Transposed, the map has such
+ * slices: result n of slice r, the sum over its taps of element n - tap, is in row, or column,
+ * stride * n + r - pad, where pad is that of the convolution of which this is the transposed one. */
 #ifndef THNN_CONVOLUTION_FOURIER_TILES_H
 #define THNN_CONVOLUTION_FOURIER_TILES_H
 
@@ -8,27 +14,62 @@
 #include "generic/convolution/engine/panels.h"
 #include "generic/convolution/engine/winogradTiles.h"
 
-/* The tiles that cover the positions of a map. */
+/* The tiles that cover the results. Arrays have a number for rows and one for columns. */
 typedef struct FourierGrid {
+  THNNConvolution g;
   const SimdTransforms *transforms;
-  int64_t side[2];       /* results of a tile along rows and columns */
-  int64_t rows, columns; /* of tiles */
+  int64_t slices;   /* of each plane of the image or, transposed, of the map; without strides 1 */
+  int64_t taps[2];  /* of a slice */
+  int64_t pad[2];   /* of the planes that have slices */
+  int64_t side[2];  /* results of a tile */
+  int64_t first[2]; /* number of the first tile's first result */
+  int64_t tiles[2];
 } FourierGrid;
 
-static inline FourierGrid fourierGrid(const THNNConvolution *g)
-{
-  const bool lines = g->kernel[1] == 1;
-  FourierGrid grid = {.transforms = lines ? &THNN_(simd).fourier.line : &THNN_(simd).fourier.tile};
-  grid.side[0] = lines ? 1 : THNN_FOURIER_SIDE + 1 - g->kernel[1];
-  grid.side[1] = THNN_FOURIER_SIDE + 1 - g->kernel[2];
-  grid.rows = divideUp(g->output[1], grid.side[0]);
-  grid.columns = divideUp(g->output[2], grid.side[1]);
-  return grid;
-}
+/* Scratch of the transforms. */
+typedef struct FourierRoom {
+  real *lines;
+  real *tiles; /* of a vector of slices */
+} FourierRoom;
 
-static inline int64_t fourierTiles(const THNNConvolution *g, const FourierGrid *grid)
+FourierGrid THNN_(fourierTiles_grid)(const THNNConvolution *g);
+FourierRoom THNN_(fourierTiles_takeRoom)(const FourierGrid *grid, Scratch *scratch);
+
+/* Whether the algorithms apply. */
+bool THNN_(fourierTiles_apply)(const AlgorithmPlan *plan);
+
+/* These transform a vector of planes, or of slices where the planes have slices, from number `slice`
+ * on; their coefficients are `apart` from each other. A tile has its number among those of all
+ * samples. */
+
+/* What a tile sees of the image. */
+void THNN_(fourierTiles_elements)(const FourierGrid *grid, int64_t tile, int64_t slice,
+                                  const real *image, FourierRoom room, int64_t apart, real *y);
+
+/* The taps that a slice of the image has in slices of the map. */
+void THNN_(fourierTiles_taps)(const FourierGrid *grid, int64_t imageSlice, int64_t slice,
+                              const real *weight, FourierRoom room, int64_t apart, real *y);
+
+/* The transform back of a tile of the map, to which a bias is added for each lane. Returns whether
+ * all results are finite. */
+bool THNN_(fourierTiles_results)(const FourierGrid *grid, int64_t tile, int64_t slice,
+                                 const real *x, int64_t apart, const real *bias, FourierRoom room,
+                                 real *map);
+
+/* A tile of the map's gradient, in the place of the taps. */
+void THNN_(fourierTiles_gradients)(const FourierGrid *grid, int64_t tile, int64_t slice,
+                                   const real *gradMap, FourierRoom room, int64_t apart, real *y);
+
+/* Adds the transform back of the gradients of the taps that a slice of the image has in planes of the
+ * map, times `scale`, to those of the weight. `zeros` is a vector of them. */
+void THNN_(fourierTiles_addTaps)(const FourierGrid *grid, int64_t imageSlice, int64_t slice,
+                                 const real *x, int64_t apart, const real *zeros, real scale,
+                                 FourierRoom room, real *gradWeight);
+
+/* Tiles of all samples. */
+static inline int64_t fourierTiles(const FourierGrid *grid)
 {
-  return g->batch * grid->rows * grid->columns;
+  return grid->g.batch * grid->tiles[0] * grid->tiles[1];
 }
 
 /* Whether tiles are lines. */
@@ -37,77 +78,22 @@ static inline bool hasLines(const FourierGrid *grid)
   return grid->transforms == &THNN_(simd).fourier.line;
 }
 
-/* Whether there may be so few products for each result as to be worth the transforms. With up to 3x3
- * taps, Winograd's tiles of 4x4 need about as few, with a tenth of the numbers for each filter. Lines
- * need 23 for 15 results of two taps, which is hardly less than the definition's 30. */
-static inline bool mayGain(const AlgorithmPlan *plan)
+/* What an operand counts for that has slices, or has none: copying them takes about as long as
+ * transforming them. */
+static inline double timesOfSlices(const FourierGrid *grid, bool has)
 {
-  enum { FEWEST_PLANES = 3, FEW_TAPS = 3 };
-  const THNNConvolution *g = &plan->geometry;
-  if (minimum(g->inputPlanes, g->outputPlanes) < FEWEST_PLANES)
-    return false;
-  if (g->kernel[1] == 1)
-    return g->kernel[2] >= FEW_TAPS;
-  return maximum(g->kernel[1], g->kernel[2]) > FEW_TAPS ||
-         THNN_State_accuracy(plan->state) == THNN_ACCURACY_HIGH;
+  return grid->slices > 1 && has ? 2 : 1;
 }
 
-/* Whether the algorithm applies: to planes without a depth, with stride 1, whose taps leave a tile
- * results. */
-static inline bool fourierApplies(const AlgorithmPlan *plan)
+/* The slices of all planes, of which a plane's follow each other; without slices, the planes. */
+static inline int64_t imageSlices(const FourierGrid *grid)
 {
-  enum { MOST_TAPS = THNN_FOURIER_SIDE - 2 };
-  const THNNConvolution *g = &plan->geometry;
-  bool applies = g->kernel[0] == 1 && g->input[0] == 1 && g->output[0] == 1 && g->pad[0] == 0;
-  for (int i = 1; i < 3; i++)
-    applies = applies && g->stride[i] == 1 && g->dilation[i] == 1 && g->kernel[i] <= MOST_TAPS;
-  return applies && g->stride[0] == 1 && (plan->asked || mayGain(plan));
+  return grid->g.inputPlanes * (grid->g.transposed ? 1 : grid->slices);
 }
 
-/* The tile number `index` among those of all samples, for planes from number `plane` on: where its
- * elements are in the image, and where its results are in the map. */
-static inline FourierTile elementsTile(const THNNConvolution *g, const FourierGrid *grid,
-                                       int64_t index, int64_t plane)
+static inline int64_t mapSlices(const FourierGrid *grid)
 {
-  const int64_t column = index % grid->columns, row = index / grid->columns % grid->rows;
-  return (FourierTile){.row = row * grid->side[0] - g->pad[1],
-                       .column = column * grid->side[1] - g->pad[2],
-                       .height = g->input[1],
-                       .width = g->input[2],
-                       .rows = THNN_FOURIER_SIDE,
-                       .columns = THNN_FOURIER_SIDE,
-                       .step = THNN_convolutionImagePositions(g),
-                       .planes = minimum(g->inputPlanes - plane, vectorLanes())};
-}
-
-static inline FourierTile resultsTile(const THNNConvolution *g, const FourierGrid *grid,
-                                      int64_t index, int64_t plane)
-{
-  const int64_t column = index % grid->columns, row = index / grid->columns % grid->rows;
-  return (FourierTile){.row = row * grid->side[0],
-                       .column = column * grid->side[1],
-                       .height = g->output[1],
-                       .width = g->output[2],
-                       .rows = grid->side[0],
-                       .columns = grid->side[1],
-                       .step = THNN_convolutionMapPositions(g),
-                       .planes = minimum(g->outputPlanes - plane, vectorLanes())};
-}
-
-/* A filter's taps, as a tile: those of a vector of `planes` filters, which are `step` apart. */
-static inline FourierTile filterTile(const THNNConvolution *g, int64_t step, int64_t planes)
-{
-  return (FourierTile){.height = g->kernel[1],
-                       .width = g->kernel[2],
-                       .rows = g->kernel[1],
-                       .columns = g->kernel[2],
-                       .step = step,
-                       .planes = planes};
-}
-
-static inline int64_t sampleOfTile(const FourierGrid *grid, int64_t index)
-{
-  return index / (grid->rows * grid->columns);
+  return grid->g.outputPlanes * (grid->g.transposed ? grid->slices : 1);
 }
 
 #endif

@@ -1,9 +1,11 @@
-/* The weight gradient with stride 1 by Fourier transforms. With a tile's results, of which the rest
+/* The weight gradient by Fourier transforms. With a tile's results, of which the rest
  * counts as 0, in the place of the taps, the same correlation as in fourier.c gives the gradients of
  * the taps. The products are summed up over tiles before the transform back:
  *
  *   sums[coefficient][image plane][map plane] = tiles[coefficient][tile][image plane] *
  *                                               gradients[coefficient][tile][map plane]
+ *
+ * With strides, the slices of image planes (fourierTiles.h) take the place of image planes.
  *
  * A task is a block of image planes and a panel of map planes, for which all tiles are transformed,
  * some at a time. Nothing else adds to their weights. */
@@ -20,7 +22,6 @@ enum {
 
 /* What all threads share; after the blank line, what each thread has to itself. */
 typedef struct FourierWeightWorker {
-  THNNConvolution g;
   FourierGrid grid;
   int64_t blockTiles;
   const real *image, *map;
@@ -31,8 +32,7 @@ typedef struct FourierWeightWorker {
   real *gradients;    /* [coefficient][tile][map plane] */
   real *sums;         /* [coefficient][image plane][map plane] */
   real *zeros;        /* from which sums start */
-  real *lines;
-  real *taps; /* of a vector of filters, [filter][tap] */
+  FourierRoom room;
   THNNOffsets *row, *term;
 } FourierWeightWorker;
 
@@ -59,41 +59,47 @@ static int64_t sumStep(const Panel *images, const Panel *maps)
 
 static void layOutThread(FourierWeightWorker *worker, Scratch *scratch)
 {
-  const Panel images = planesOf(worker->g.inputPlanes, 0);
-  const Panel maps = planesOf(worker->g.outputPlanes, 0);
+  const Panel images = planesOf(imageSlices(&worker->grid), 0);
+  const Panel maps = planesOf(worker->grid.g.outputPlanes, 0);
   const int64_t coefficients = worker->grid.transforms->coefficients;
   worker->coefficients = THNN_take(scratch, coefficients * tileStep(worker, &images), sizeof(real));
   worker->gradients = THNN_take(scratch, coefficients * tileStep(worker, &maps), sizeof(real));
   worker->sums = THNN_take(scratch, coefficients * sumStep(&images, &maps), sizeof(real));
   worker->zeros = THNN_take(scratch, maps.lanes, sizeof(real));
-  worker->lines = THNN_take(scratch, worker->grid.transforms->lines, sizeof(real));
-  worker->taps = THNN_take(scratch, vectorLanes() * THNN_convolutionTaps(&worker->g), sizeof(real));
+  worker->room = THNN_(fourierTiles_takeRoom)(&worker->grid, scratch);
   worker->row = THNN_take(scratch, images.planes, sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, worker->blockTiles, sizeof(THNNOffsets));
 }
 
 static FourierWeightWorker workerFor(const THNNConvolution *g)
 {
-  const FourierGrid grid = fourierGrid(g);
-  return (FourierWeightWorker){
-      .g = *g, .grid = grid, .blockTiles = evenBlock(fourierTiles(g, &grid), BLOCK_TILES, 1)};
+  const FourierGrid grid = THNN_(fourierTiles_grid)(g);
+  return (FourierWeightWorker){.grid = grid,
+                               .blockTiles = evenBlock(fourierTiles(&grid), BLOCK_TILES, 1)};
+}
+
+static int64_t tasksOf(const FourierWeightWorker *worker)
+{
+  return blocksOf(imageSlices(&worker->grid)) * blocksOf(worker->grid.g.outputPlanes);
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
 static void setFourierWeightCost(AlgorithmPlan *plan, const FourierWeightWorker *worker)
 {
-  const THNNConvolution *g = &worker->g;
-  const double tiles = (double)fourierTiles(g, &worker->grid);
-  const double imageBlocks = (double)blocksOf(g->inputPlanes);
+  const THNNConvolution *g = &worker->grid.g;
+  const int64_t images = imageSlices(&worker->grid);
+  const double tiles = (double)fourierTiles(&worker->grid);
+  const double imageBlocks = (double)blocksOf(images);
   const double mapBlocks = (double)blocksOf(g->outputPlanes);
-  const double imageVectors = (double)divideUp(g->inputPlanes, vectorLanes());
+  const double imageVectors = (double)divideUp(images, vectorLanes());
   const double mapVectors = (double)divideUp(g->outputPlanes, vectorLanes());
-  const double sources = tiles * imageVectors * mapBlocks;
+  const double times = timesOfSlices(&worker->grid, true);
+  const double sources = times * tiles * imageVectors * mapBlocks;
   const double gradients = tiles * mapVectors * imageBlocks;
-  const double results = (double)g->inputPlanes * mapVectors;
+  const double results = times * (double)images * mapVectors;
   const bool lines = hasLines(&worker->grid);
-  const double sums = worker->grid.transforms->coefficients * (double)g->inputPlanes * mapVectors;
+  const double sums = worker->grid.transforms->coefficients * (double)images * mapVectors;
   const double counts[FOURIER_WEIGHT_COSTS] = {
       [FOURIER_WEIGHT_PRODUCT] = mapVectors > 1 ? sums * tiles : 0,
       [FOURIER_WEIGHT_SINGLE] = mapVectors > 1 ? 0 : sums * tiles,
@@ -110,7 +116,7 @@ static void setFourierWeightCost(AlgorithmPlan *plan, const FourierWeightWorker 
 
 bool THNN_(fourierWeight_planConvolution)(AlgorithmPlan *plan)
 {
-  if (!fourierApplies(plan))
+  if (!THNN_(fourierTiles_apply)(plan))
     return false;
   FourierWeightWorker worker = workerFor(&plan->geometry);
   Scratch shared = {0}, thread = {0};
@@ -118,7 +124,7 @@ bool THNN_(fourierWeight_planConvolution)(AlgorithmPlan *plan)
   if (!fits(plan, &shared, &thread))
     return false;
   setFourierWeightCost(plan, &worker);
-  const int64_t tasks = blocksOf(worker.g.inputPlanes) * blocksOf(worker.g.outputPlanes);
+  const int64_t tasks = tasksOf(&worker);
   plan->threads = threadsFor(plan, tasks);
   return true;
 }
@@ -130,25 +136,14 @@ bool THNN_(fourierWeight_planConvolution)(AlgorithmPlan *plan)
 static void transformTiles(const FourierWeightWorker *worker, THNNRange tiles, const Panel *images,
                            const Panel *maps)
 {
-  const THNNConvolution *g = &worker->g;
   real *elements = worker->coefficients, *gradients = worker->gradients;
-  for (int64_t index = tiles.begin; index < tiles.end; index++) {
-    const int64_t sample = sampleOfTile(&worker->grid, index);
-    for (int64_t lane = 0; lane < images->lanes; lane += vectorLanes()) {
-      const int64_t plane = images->first + lane;
-      const FourierTile tile = elementsTile(g, &worker->grid, index, plane);
-      const real *from =
-          worker->image + sample * THNN_convolutionImageSample(g) + plane * tile.step;
-      worker->grid.transforms->elements(&tile, from, worker->lines, tileStep(worker, images),
-                                        elements + lane);
-    }
-    for (int64_t lane = 0; lane < maps->lanes; lane += vectorLanes()) {
-      const int64_t plane = maps->first + lane;
-      const FourierTile tile = resultsTile(g, &worker->grid, index, plane);
-      const real *from = worker->map + sample * THNN_convolutionMapSample(g) + plane * tile.step;
-      worker->grid.transforms->taps(&tile, false, from, worker->lines, tileStep(worker, maps),
-                                    gradients + lane);
-    }
+  for (int64_t tile = tiles.begin; tile < tiles.end; tile++) {
+    for (int64_t lane = 0; lane < images->lanes; lane += vectorLanes())
+      THNN_(fourierTiles_elements)(&worker->grid, tile, images->first + lane, worker->image,
+                                   worker->room, tileStep(worker, images), elements + lane);
+    for (int64_t lane = 0; lane < maps->lanes; lane += vectorLanes())
+      THNN_(fourierTiles_gradients)(&worker->grid, tile, maps->first + lane, worker->map,
+                                    worker->room, tileStep(worker, maps), gradients + lane);
     elements += images->lanes;
     gradients += maps->lanes;
   }
@@ -177,29 +172,19 @@ static void multiplyTiles(const FourierWeightWorker *worker, int64_t tiles, cons
 /* Adds the gradients of all filters of a task to those of the weight. */
 static void addFilters(const FourierWeightWorker *worker, const Panel *images, const Panel *maps)
 {
-  const THNNConvolution *g = &worker->g;
-  const int64_t taps = THNN_convolutionTaps(g);
   for (int64_t i = 0; i < images->planes; i++)
-    for (int64_t lane = 0; lane < maps->lanes; lane += vectorLanes()) {
-      const int64_t filters = minimum(vectorLanes(), maps->planes - lane);
-      const FourierTile filter = filterTile(g, taps, filters);
-      worker->grid.transforms->results(&filter, 0, 0, worker->sums + i * maps->lanes + lane,
-                                       sumStep(images, maps), worker->zeros, worker->lines,
-                                       worker->taps);
-      for (int64_t f = 0; f < filters; f++) {
-        const int64_t place = (maps->first + lane + f) * g->inputPlanes + images->first + i;
-        THNN_(simd).pointwise.axpy(taps, worker->scale, worker->taps + f * taps,
-                                   worker->gradWeight + place * taps);
-      }
-    }
+    for (int64_t lane = 0; lane < maps->lanes; lane += vectorLanes())
+      THNN_(fourierTiles_addTaps)(&worker->grid, images->first + i, maps->first + lane,
+                                  worker->sums + i * maps->lanes + lane, sumStep(images, maps),
+                                  worker->zeros, worker->scale, worker->room, worker->gradWeight);
 }
 
 static void runTask(const FourierWeightWorker *worker, int64_t task)
 {
-  const int64_t mapBlocks = blocksOf(worker->g.outputPlanes);
-  const int64_t tiles = fourierTiles(&worker->g, &worker->grid), most = worker->blockTiles;
-  const Panel images = planesOf(worker->g.inputPlanes, task / mapBlocks);
-  const Panel maps = planesOf(worker->g.outputPlanes, task % mapBlocks);
+  const int64_t mapPlanes = worker->grid.g.outputPlanes, mapBlocks = blocksOf(mapPlanes);
+  const int64_t tiles = fourierTiles(&worker->grid), most = worker->blockTiles;
+  const Panel images = planesOf(imageSlices(&worker->grid), task / mapBlocks);
+  const Panel maps = planesOf(mapPlanes, task % mapBlocks);
   const THNNOffsets none = {0, 0};
   listOffsets(images.planes, none, (THNNOffsets){1, maps.lanes}, worker->row);
   listOffsets(most, none, (THNNOffsets){images.lanes, maps.lanes}, worker->term);
@@ -230,7 +215,7 @@ bool THNN_(fourierWeight_runConvolution)(const AlgorithmPlan *plan, const Operan
     layOutThread(&worker, &own);
     THNN_(simd).pointwise.fill(planesOf(g->outputPlanes, 0).lanes, 0, worker.zeros);
 #pragma omp for schedule(static) nowait
-    for (int64_t task = 0; task < blocksOf(g->inputPlanes) * blocksOf(g->outputPlanes); task++)
+    for (int64_t task = 0; task < tasksOf(&common); task++)
       runTask(&worker, task);
   }
   if (of->gradBias)
