@@ -385,15 +385,17 @@ static void testFewTaps(THNNState *state)
  * phase. */
 static void testStrides(THNNState *state)
 {
-  THNNConvolution g = layerOf(2, 40, 70, 23, 26);
-  for (int i = 1; i < 3; i++) {
-    g.kernel[i] = 4;
-    g.stride[i] = 2;
-    g.output[i] = (g.input[i] - 2) / 2 + 1;
-  }
-  for (int elements = 1 << 16; elements <= 1 << 21; elements *= 2) {
-    THNN_State_setWorkspaceLimit(state, sizeof(real) * (size_t)elements);
-    testGeometry(&g, state);
+  for (int64_t taps = 4; taps <= 6; taps++) {
+    THNNConvolution g = layerOf(2, 40, 70, 23, 26);
+    for (int i = 1; i < 3; i++) {
+      g.kernel[i] = i == 1 && taps == 6 ? 5 : taps;
+      g.stride[i] = 2;
+      g.output[i] = (g.input[i] + 2 * g.pad[i] - g.kernel[i]) / 2 + 1;
+    }
+    for (int elements = 1 << 16; elements <= 1 << 21; elements *= 2) {
+      THNN_State_setWorkspaceLimit(state, sizeof(real) * (size_t)elements);
+      testGeometry(&g, state);
+    }
   }
   THNN_State_setWorkspaceLimit(state, 8 << 20);
 }

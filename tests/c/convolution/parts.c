@@ -100,7 +100,7 @@ static const double *sizeFor(const THNNConvolutionPlan *plan, double *const *siz
   static const char *const names[TRANSFORMS] = {"", "4", "25", "42", "22"};
   const char *name = plan->chosen.algorithm->name, *end = name + strcspn(name, "0123456789");
   const THNNConvolution *g = &plan->chosen.geometry;
-  if (!*end && g->kernel[1] / g->stride[1] == 2)
+  if (!*end && divideUp(g->kernel[1], g->stride[1]) == 2)
     end = "22";
   if (isFourier(plan))
     return sizes[NORMS];
@@ -386,7 +386,7 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
     if (areFor(&transforms[i], g))
       (weights ? addTransformedWeightSizes : addTransformedSizes)(&transforms[i], g, &of,
                                                                   sizes[i + 1]);
-    else if (!weights && areForPhases(&transforms[i], g))
+    else if (areForPhases(&transforms[i], g))
       addPhaseSizes(&transforms[i], g, &of, sizes[i + 1]);
   }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);

@@ -179,25 +179,35 @@ bool areForPhases(const Transforms *t, const THNNConvolution *g)
 {
   bool are = g->stride[0] == 1 && g->kernel[0] == 1;
   for (int i = 1; i < 3; i++)
-    are = are && g->kernel[i] == 2 * t->taps && g->stride[i] == 2 && g->dilation[i] == 1;
+    are = are && (g->kernel[i] + 1) / 2 == t->taps && g->stride[i] == 2 && g->dilation[i] == 1;
   return are;
 }
 
-/* The weights of every second tap, from (row, column) on: those of a pair of planes follow those of
- * the one before after `step` filters. */
+/* The place of a tap in its filter, of every second row and column of taps from (row, column) on; -1 if
+ * it is past the last one. */
+static int64_t placeOfTap(const Transforms *t, const THNNConvolution *g, int tap, int row,
+                          int column)
+{
+  row += 2 * (tap / t->taps);
+  column += 2 * (tap % t->taps);
+  return row < g->kernel[1] && column < g->kernel[2] ? row * g->kernel[2] + column : -1;
+}
+
+/* The weights of every second tap, from (row, column) on, 0 past the last one: those of a pair of
+ * planes follow those of the one before after `step` filters. */
 static void takeTaps(const Transforms *t, const THNNConvolution *g, const real *weight, int row,
                      int column, int64_t step, real *y)
 {
-  const int taps = t->taps, filter = taps * taps;
-  for (int64_t pair = 0; pair < g->outputPlanes * g->inputPlanes; pair++, weight += 4 * filter)
-    for (int i = 0; i < filter; i++)
-      y[pair * step * filter + i] =
-          weight[(2 * (i / taps) + row) * 2 * taps + 2 * (i % taps) + column];
+  const int filter = t->taps * t->taps;
+  for (int64_t pair = 0; pair < g->outputPlanes * g->inputPlanes; pair++)
+    for (int i = 0; i < filter; i++) {
+      const int64_t place = placeOfTap(t, g, i, row, column);
+      y[pair * step * filter + i] = place < 0 ? 0 : weight[pair * product(g->kernel) + place];
+    }
 }
 
-/* The map: each image plane makes four of stride 1. */
-static void addSliceSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
-                          double *size)
+/* Of each image plane the four slices that map positions see, as planes of stride 1. */
+static THNNConvolution sliceGeometry(const Transforms *t, const THNNConvolution *g)
 {
   THNNConvolution slices = *g;
   slices.inputPlanes *= 4;
@@ -207,24 +217,59 @@ static void addSliceSizes(const Transforms *t, const THNNConvolution *g, const C
     slices.pad[i] = 0;
     slices.input[i] = g->output[i] + t->taps - 1;
   }
-  real *image = newArray(imageSize(&slices)), *weight = newArray(weightSize(&slices));
-  const int64_t height = slices.input[1], width = slices.input[2];
-  for (int phase = 0; phase < 4; phase++)
-    takeTaps(t, g, of->weight, phase / 2, phase % 2, 4, weight + phase * t->taps * t->taps);
-  for (int64_t i = 0; i < imageSize(&slices); i++) {
-    const int64_t plane = i / product(slices.input), z = i / (height * width) % slices.input[0];
+  return slices;
+}
+
+static real *takeSlices(const THNNConvolution *g, const THNNConvolution *slices, const real *image)
+{
+  real *taken = newArray(imageSize(slices));
+  const int64_t height = slices->input[1], width = slices->input[2];
+  for (int64_t i = 0; i < imageSize(slices); i++) {
+    const int64_t plane = i / product(slices->input), z = i / (height * width) % slices->input[0];
     const int64_t row = 2 * (i / width % height) + plane % 4 / 2 - g->pad[1];
     const int64_t column = 2 * (i % width) + plane % 2 - g->pad[2];
     const bool inside = row >= 0 && row < g->input[1] && column >= 0 && column < g->input[2];
     const int64_t place = ((plane / 4 * g->input[0] + z) * g->input[1] + row) * g->input[2];
-    image[i] = inside ? of->image[place + column] : 0;
+    taken[i] = inside ? image[place + column] : 0;
   }
+  return taken;
+}
+
+/* The map. */
+static void addSliceSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
+                          double *size)
+{
+  const THNNConvolution slices = sliceGeometry(t, g);
+  real *image = takeSlices(g, &slices, of->image), *weight = newArray(weightSize(&slices));
+  for (int phase = 0; phase < 4; phase++)
+    takeTaps(t, g, of->weight, phase / 2, phase % 2, 4, weight + phase * t->taps * t->taps);
   Computation computation = *of;
   computation.image = image;
   computation.weight = weight;
   addTransformedSizes(t, &slices, &computation, size);
   free(image);
   free(weight);
+}
+
+/* The gradient of the weight. */
+static void addSliceWeightSizes(const Transforms *t, const THNNConvolution *g,
+                                const Computation *of, double *size)
+{
+  const THNNConvolution slices = sliceGeometry(t, g);
+  const int filter = t->taps * t->taps;
+  real *image = takeSlices(g, &slices, of->image);
+  double *sizes = calloc((size_t)weightSize(&slices), sizeof(double));
+  Computation computation = *of;
+  computation.image = image;
+  addTransformedWeightSizes(t, &slices, &computation, sizes);
+  for (int64_t i = 0; i < weightSize(&slices); i++) {
+    const int slice = (int)(i / filter % 4);
+    const int64_t place = placeOfTap(t, g, (int)(i % filter), slice / 2, slice % 2);
+    if (place >= 0)
+      size[i / filter / 4 * product(g->kernel) + place] += sizes[i];
+  }
+  free(image);
+  free(sizes);
 }
 
 /* The gradient of the image: every second row and column of it, from (row, column) on. */
@@ -254,16 +299,6 @@ static void addPhaseSizesAt(const Transforms *t, const THNNConvolution *g, const
   }
   free(weight);
   free(sizes);
-}
-
-void addPhaseSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
-                   double *size)
-{
-  if (of->part == THNN_CONVOLUTION_FORWARD)
-    addSliceSizes(t, g, of, size);
-  else
-    for (int phase = 0; phase < 4; phase++)
-      addPhaseSizesAt(t, g, of, phase / 2, phase % 2, size);
 }
 
 void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
@@ -301,4 +336,16 @@ void addTransformedWeightSizes(const Transforms *t, const THNNConvolution *g, co
                  t->toTaps[i % taps * seen + k % seen];
   free(elements);
   free(numbers);
+}
+
+void addPhaseSizes(const Transforms *t, const THNNConvolution *g, const Computation *of,
+                   double *size)
+{
+  if (of->part == THNN_CONVOLUTION_FORWARD)
+    addSliceSizes(t, g, of, size);
+  else if (of->part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    addSliceWeightSizes(t, g, of, size);
+  else
+    for (int phase = 0; phase < 4; phase++)
+      addPhaseSizesAt(t, g, of, phase / 2, phase % 2, size);
 }

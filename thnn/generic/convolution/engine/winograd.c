@@ -150,9 +150,7 @@ static void shareTiles(AlgorithmPlan *plan, WinogradWorker *worker)
 
 bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, const double *costs)
 {
-  const bool takes =
-      hasTaps(&plan->geometry, tiles->taps) || hasPhases(&plan->geometry, tiles->taps);
-  if (!takes || !winogradApplies(plan, tiles))
+  if (!takesTaps(&plan->geometry, tiles->taps) || !winogradApplies(plan, tiles))
     return false;
   WinogradWorker worker = workerFor(&plan->geometry, tiles);
   if (!chooseBlocks(plan, &worker))
@@ -174,7 +172,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
 bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
 {
   const SimdWinograd *winograd = &THNN_(simd).winograd;
-  const int64_t taps = plan->geometry.kernel[1] / plan->geometry.stride[1];
+  const int64_t taps = divideUp(plan->geometry.kernel[1], plan->geometry.stride[1]);
   return THNN_(winograd_planTiles)(plan, taps == 2 ? &winograd->twoOfTwo : &winograd->two,
                                    costsInUse()->winograd);
 }
@@ -185,15 +183,19 @@ bool THNN_(winograd_planConvolution)(AlgorithmPlan *plan)
  * phases, or takes those of one phase. */
 static void orderTaps(const WinogradWorker *worker, int64_t pairs)
 {
+  const THNNConvolution *g = &worker->whole;
   const int64_t taps = worker->plan.tiles->taps, lanes = vectorLanes();
   const int64_t filters = filtersOfPair(worker), first = filters == 1 ? worker->phaseFilter : 0;
   const real *packed = worker->packed;
   real *y = worker->ordered;
-  for (int64_t pair = 0; pair < pairs; pair++, packed += PHASES * taps * taps * lanes)
+  for (int64_t pair = 0; pair < pairs; pair++, packed += THNN_convolutionTaps(g) * lanes)
     for (int64_t filter = first; filter < first + filters; filter++)
       for (int64_t tap = 0; tap < taps * taps; tap++, y += lanes) {
-        const int64_t row = 2 * (tap / taps) + filter / 2, column = 2 * (tap % taps) + filter % 2;
-        memcpy(y, packed + (row * 2 * taps + column) * lanes, (size_t)lanes * sizeof(real));
+        const int64_t place = placeOfTap(g, filter, taps, tap);
+        if (place < 0)
+          memset(y, 0, (size_t)lanes * sizeof(real));
+        else
+          memcpy(y, packed + place * lanes, (size_t)lanes * sizeof(real));
       }
 }
 
@@ -202,16 +204,16 @@ static void orderTaps(const WinogradWorker *worker, int64_t pairs)
 static void transformWeights(const WinogradWorker *worker, int64_t outer, int64_t end,
                              int64_t filter, int64_t filters, real *weights)
 {
-  const int64_t taps = filterOf(worker->plan.tiles);
-  const int64_t stride = worker->innerPlanes * worker->filters * taps;
+  const int64_t stride = weightsOf(worker, worker->innerPlanes * worker->filters);
   const bool strided = worker->whole.stride[1] == 2;
   const int64_t step = weightStep(worker), each = worker->filters / filtersOfPair(worker);
   for (; outer < end; outer += vectorLanes(), weights += filtersOf(worker) * vectorLanes())
     for (int64_t first = 0; first < filters; first += BLOCK_PLANES / each) {
       const int64_t count = minimum(BLOCK_PLANES / each, filters - first);
-      THNN_(simd).products.pack(minimum(end - outer, vectorLanes()), count * each * taps,
-                                worker->weight + outer * stride + (filter + first) * each * taps,
-                                stride, worker->packed, vectorLanes());
+      THNN_(simd).products.pack(
+          minimum(end - outer, vectorLanes()), weightsOf(worker, count * each),
+          worker->weight + outer * stride + weightsOf(worker, (filter + first) * each), stride,
+          worker->packed, vectorLanes());
       if (strided)
         orderTaps(worker, count * each / PHASES);
       worker->plan.tiles->weights(count, worker->g.transposed,
@@ -231,8 +233,10 @@ static void transformMapLanes(const WinogradWorker *worker, int64_t plane, real 
   for (int64_t image = 0; image < images; image++)
     for (int64_t first = 0; first < filters; first += BLOCK_PLANES) {
       const int64_t count = minimum(BLOCK_PLANES, filters - first);
-      const real *from = worker->weight + ((image * maps + plane) * filters + first) * taps;
-      THNN_(simd).products.pack(rows, count * taps, from, filters * taps, worker->packed, lanes);
+      const int64_t place = (image * maps + plane) * filters + first;
+      THNN_(simd).products.pack(rows, weightsOf(worker, count),
+                                worker->weight + weightsOf(worker, place),
+                                weightsOf(worker, filters), worker->packed, lanes);
       if (worker->phases == 1) {
         worker->plan.tiles->weights(count, true, worker->packed, step,
                                     weights + (image * filters + first) * lanes);

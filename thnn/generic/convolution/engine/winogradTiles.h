@@ -5,7 +5,7 @@
  * With a stride of 2 and 2k x 2k taps, positions see four slices of each image plane through k x k
  * taps each: the elements in every second row and column, beginning with the first or the second
  * one. Transposed, the map has such slices, the phases, and each of them is a map of stride 1 with
- * k x k of the taps. */
+ * k x k of the taps. Where 2k - 1 taps are in a row or column, those past the last one are 0. */
 #ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
 #define THNN_CONVOLUTION_WINOGRAD_TILES_H
 
@@ -50,13 +50,14 @@ static inline int64_t filterOf(const SimdTiles *tiles)
   return (int64_t)tiles->taps * tiles->taps;
 }
 
-/* Whether the stride is 2, with taps for four slices or phases. */
+/* Whether the stride is 2, with taps for four slices or phases. With 3x3 taps, products with those past
+ * the last one would take what the transforms save. */
 static inline bool hasPhases(const THNNConvolution *geometry, int taps)
 {
   bool all = geometry->kernel[0] == 1;
   for (int i = 1; i < 3; i++)
-    all = all && geometry->stride[i] == 2 && geometry->kernel[i] == 2 * (int64_t)taps &&
-          geometry->dilation[i] == 1;
+    all = all && geometry->stride[i] == 2 && geometry->kernel[i] > 3 &&
+          divideUp(geometry->kernel[i], 2) == taps && geometry->dilation[i] == 1;
   return all;
 }
 
@@ -68,6 +69,12 @@ static inline bool hasTaps(const THNNConvolution *geometry, int taps)
     all = all && geometry->stride[i] == 1 && geometry->kernel[i] == taps &&
           geometry->dilation[i] <= THNN_MOST_TILES;
   return all;
+}
+
+/* Whether these are so. */
+static inline bool takesTaps(const THNNConvolution *geometry, int taps)
+{
+  return hasTaps(geometry, taps) || hasPhases(geometry, taps);
 }
 
 /* Whether the algorithm applies to a geometry whose taps it can compute with. With few planes the
@@ -118,6 +125,21 @@ static inline Segment segmentAt(const THNNConvolution *g, const TileGrid *grid, 
 
 enum { PHASES = 4 };
 
+/* The slices that a position sees of an image plane. */
+static inline int64_t slicesOf(const THNNConvolution *g)
+{
+  return g->stride[1] == 2 ? PHASES : g->kernel[0];
+}
+
+/* The place of a tap of slice or phase number `number` among those of a filter with `taps` x `taps`
+ * of them in each; -1 for taps past the last one. */
+static inline int64_t placeOfTap(const THNNConvolution *g, int64_t number, int64_t taps,
+                                 int64_t tap)
+{
+  const int64_t row = 2 * (tap / taps) + number / 2, column = 2 * (tap % taps) + number % 2;
+  return row < g->kernel[1] && column < g->kernel[2] ? row * g->kernel[2] + column : -1;
+}
+
 /* Transforms slice number `slice` of the image slices that the tiles of a segment see. The slices
  * of a plane are in the order of the weight's taps in depth, or of their first elements. */
 static inline void transformSlice(const THNNConvolution *g, const SimdTiles *tiles,
@@ -128,7 +150,7 @@ static inline void transformSlice(const THNNConvolution *g, const SimdTiles *til
    * them by itself. */
   enum { AHEAD = 2 };
   const int64_t stride = g->stride[1];
-  const int64_t slices = stride == 2 ? PHASES : g->kernel[0], number = slice % slices;
+  const int64_t slices = slicesOf(g), number = slice % slices;
   const int64_t positions = THNN_convolutionImagePositions(g);
   const int64_t plane = slice / slices;
   const int64_t tap = stride == 2 ? 0 : g->transposed ? slices - 1 - number : number;

@@ -1,4 +1,4 @@
-/* The weight gradient of a convolution with stride 1 by Winograd's algorithms. A tile of map
+/* The weight gradient of a convolution with stride 1 or 2 by Winograd's algorithms. A tile of map
  * gradients, and the image elements that it sees, are transformed to as many coefficients each as
  * there are such elements (simd/kernels/winograd.c). Coefficient by coefficient, they are
  * multiplied and summed up over the tiles of all samples:
@@ -65,7 +65,7 @@ typedef struct WinogradWeightWorker {
 static WinogradWeightWorker workerFor(const THNNConvolution *g, const SimdTiles *tiles)
 {
   WinogradWeightWorker worker = {.g = *g,
-                                 .slices = g->inputPlanes * g->kernel[0],
+                                 .slices = g->inputPlanes * slicesOf(g),
                                  .grid = tileGrid(g, tiles),
                                  .plan.tiles = tiles};
   worker.pieces = divideUp(worker.grid.columns, THNN_MOST_TILES);
@@ -247,7 +247,7 @@ static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keep
 bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tilesOf,
                                      const double *costs)
 {
-  if (!hasTaps(&plan->geometry, tilesOf->taps) || !winogradApplies(plan, tilesOf))
+  if (!takesTaps(&plan->geometry, tilesOf->taps) || !winogradApplies(plan, tilesOf))
     return false;
   WinogradWeightWorker worker = workerFor(&plan->geometry, tilesOf);
   WinogradWeightPlan *own = &worker.plan;
@@ -431,6 +431,22 @@ static bool runTask(const WinogradWeightWorker *worker, int64_t part, int64_t sh
                              resultsOf(worker, share, index, first));
 }
 
+/* Adds the taps that `count` filters of slices have, the first of which is number `filter`, to the
+ * gradient of the weight of a layer with a stride. */
+static void addSlices(const WinogradWeightWorker *worker, int64_t filter, int64_t count,
+                      const real *results, real scale, real *gradWeight)
+{
+  const THNNConvolution *g = &worker->g;
+  const int64_t side = worker->plan.tiles->taps;
+  for (const int64_t end = filter + count; filter < end; filter++)
+    for (int64_t tap = 0; tap < side * side; tap++) {
+      const int64_t place = placeOfTap(g, filter % PHASES, side, tap);
+      const real result = *results++;
+      if (place >= 0)
+        gradWeight[filter / PHASES * THNN_convolutionTaps(g) + place] += scale * result;
+    }
+}
+
 /* Adds up the shares' results of a part, and adds them to the weight gradient. */
 static void storeResults(const WinogradWeightWorker *worker, int64_t part, real scale,
                          real *gradWeight)
@@ -446,9 +462,13 @@ static void storeResults(const WinogradWeightWorker *worker, int64_t part, real 
     THNN_(simd).pointwise.axpy(rows * panel.lanes, 1, resultsOf(worker, share, index, first),
                                results);
   THNN_(simd).products.transpose(rows, panel.planes, results, panel.lanes, transposed, rows);
-  for (int64_t lane = 0; lane < panel.planes; lane++)
-    THNN_(simd).pointwise.axpy(rows, scale, transposed + lane * rows,
-                               gradWeight + ((panel.first + lane) * worker->slices + first) * taps);
+  for (int64_t lane = 0; lane < panel.planes; lane++, transposed += rows) {
+    const int64_t filter = (panel.first + lane) * worker->slices + first;
+    if (worker->g.stride[1] == 1)
+      THNN_(simd).pointwise.axpy(rows, scale, transposed, gradWeight + filter * taps);
+    else
+      addSlices(worker, filter, end - first, transposed, scale, gradWeight);
+  }
 }
 
 static void addTotals(const WinogradWeightWorker *worker, accreal scale, real *gradBias)

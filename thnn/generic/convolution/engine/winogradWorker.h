@@ -45,11 +45,11 @@ typedef struct WinogradWorker {
   THNNConvolution g;                /* that of a phase, where the map has phases */
   THNNConvolution whole;            /* of all phases */
   int64_t outerPlanes, innerPlanes; /* outer and inner planes of the weight */
-  int64_t filters;                  /* filters of tiles->taps^2 weights for a pair of planes */
-  int64_t slices;                   /* number of image slices that a map position sees */
-  int64_t phases;                   /* of the map: 1 or PHASES */
-  int64_t phaseFilter;              /* the phase's filter; without phases 0 */
-  int64_t phaseRow, phaseColumn;    /* the phase's first row and column in the map */
+  int64_t filters;               /* filters of up to tiles->taps^2 weights for a pair of planes */
+  int64_t slices;                /* number of image slices that a map position sees */
+  int64_t phases;                /* of the map: 1 or PHASES */
+  int64_t phaseFilter;           /* the phase's filter; without phases 0 */
+  int64_t phaseRow, phaseColumn; /* the phase's first row and column in the map */
   TileGrid grid;
   WinogradPlan plan;
   const real *image, *weight, *bias;
@@ -111,6 +111,9 @@ static inline WinogradWorker workerFor(const THNNConvolution *g, const SimdTiles
                            .phases = strided && g->transposed ? PHASES : 1,
                            .grid = tileGrid(g, tiles),
                            .plan.tiles = tiles};
+  /* Taps past the last one come first where taps are met in the reverse order. */
+  for (int i = 1; i < 3; i++)
+    worker.whole.pad[i] += worker.phases > 1 ? g->kernel[i] % 2 : 0;
   if (worker.phases > 1)
     setPhase(&worker, 0); /* the largest */
   return worker;
@@ -126,6 +129,12 @@ static inline int64_t coefficientsOf(const WinogradWorker *worker)
 static inline int64_t filtersOfPair(const WinogradWorker *worker)
 {
   return worker->phases > 1 && !worker->plan.sharesWeights ? 1 : worker->filters;
+}
+
+/* Weights of so many filters, which with phases are all of one pair of planes or of several. */
+static inline int64_t weightsOf(const WinogradWorker *worker, int64_t filters)
+{
+  return filters * THNN_convolutionTaps(&worker->whole) / worker->filters;
 }
 
 /* Whether lanes of transformed weights are map planes, not image planes. */
