@@ -28,7 +28,7 @@ enum {
   DIRECT_LINE, /* a cycle of lines, as far as the factors below estimate it */
   DIRECT_TILE_START, /* starting a tile of a line */
   DIRECT_TILE_VECTOR, /* a vector of the positions of such a tile */
-  DIRECT_FETCHED_LINE, /* a cache line of a far image, fetched for each panel */
+  DIRECT_FETCHED_LINE, /* a cache line of a far image, fetched for the first panel */
   DIRECT_CLASS, /* a residue class, for each group of image planes */
   DIRECT_LIST, /* listing a class */
   DIRECT_LISTED_TERM, /* listing a term of a class */
@@ -46,6 +46,7 @@ enum {
   DIRECT_WAIT, /* cycles of a line: waiting for the sums of a tile */
   DIRECT_WAIT_TAP, /* cycles of a line: waiting for each tap of a chain */
   DIRECT_LOADED_TAPS, /* loads of a line for each tap of a chain */
+  DIRECT_FETCHED_AGAIN, /* a cache line of a far image, fetched for a further panel */
   DIRECT_COSTS
 };
 
@@ -324,7 +325,7 @@ enum {
   FOURIER_WEIGHT_COSTS
 };
 
-enum { MOST_COSTS = 25 }; /* of one algorithm */
+enum { MOST_COSTS = 26 }; /* of one algorithm */
 
 typedef struct Costs {
   double pointwise[POINTWISE_COSTS];

@@ -131,8 +131,10 @@ static double fetchedLines(const DirectWorker *worker)
   return bytes > FAR_BYTES ? bytes / LINE_BYTES : 0;
 }
 
-/* Counts a panel's products, or fetching the image if that takes longer: the two overlap. */
-static bool countPanel(const DirectWorker *worker, const double *costs, double *counts)
+/* Counts all panels' products, or fetching the image where that takes longer: the two overlap. All
+ * algorithms fetch it once; further panels find little of it in the last-level cache, in which it was
+ * when timings began. */
+static bool countPanels(const DirectWorker *worker, const double *costs, double *counts)
 {
   if (worker->plan.along < 0)
     countSingly(worker, costs, counts);
@@ -142,10 +144,13 @@ static bool countPanel(const DirectWorker *worker, const double *costs, double *
   for (int i = 0; i < DIRECT_COSTS; i++)
     products += costs[i] * counts[i];
   const double fetched = fetchedLines(worker);
-  if (costs[DIRECT_FETCHED_LINE] * fetched > products) {
-    memset(counts, 0, DIRECT_COSTS * sizeof *counts);
-    counts[DIRECT_FETCHED_LINE] = fetched;
-  }
+  const double others = (double)(panelCount(worker->g.outputPlanes) - 1);
+  const bool first = costs[DIRECT_FETCHED_LINE] * fetched > products;
+  const bool again = costs[DIRECT_FETCHED_AGAIN] * fetched > products;
+  for (int i = 0; i < DIRECT_COSTS; i++)
+    counts[i] *= (first ? 0 : 1) + (again ? 0 : others);
+  counts[DIRECT_FETCHED_LINE] = first ? fetched : 0;
+  counts[DIRECT_FETCHED_AGAIN] = again ? fetched * others : 0;
   return true;
 }
 
@@ -164,15 +169,14 @@ bool THNN_(direct_setCost)(AlgorithmPlan *plan, const DirectWorker *worker)
   const double copied = own->surrounds ? (double)g->batch * g->inputPlanes * g->input[0] *
                                              g->input[1] * divideUp(g->input[2], vectorLanes())
                                        : 0;
+  const double panels = (double)panelCount(g->outputPlanes);
   double counts[DIRECT_COSTS] = {0};
-  if (!countPanel(worker, costs, counts))
+  if (!countPanels(worker, costs, counts))
     return false;
-  counts[DIRECT_CLASS] = classes * (double)divideUp(g->inputPlanes, own->groupPlanes);
-  counts[DIRECT_LIST] = listedCount(own, classes);
+  counts[DIRECT_CLASS] = panels * classes * (double)divideUp(g->inputPlanes, own->groupPlanes);
+  counts[DIRECT_LIST] = panels * listedCount(own, classes);
   counts[DIRECT_LISTED_TERM] = counts[DIRECT_LIST] * terms * (double)own->groupPlanes;
-  counts[DIRECT_BOX_PLANE] = boxes * (double)g->inputPlanes;
-  for (int i = 0; i < DIRECT_COSTS; i++)
-    counts[i] *= (double)panelCount(g->outputPlanes);
+  counts[DIRECT_BOX_PLANE] = panels * boxes * (double)g->inputPlanes;
   counts[DIRECT_STORED] = stored + copied;
   /* Storing positions without taps overlaps with no products. */
   counts[DIRECT_STORED_ALONE] = stored * (1 - shareWithTaps(g));
