@@ -252,8 +252,10 @@ static void addSlice(const FourierGrid *grid, int64_t slice, const real *taps, r
   const int64_t *stride = g->stride + 1, number = slice % grid->slices;
   for (int64_t row = number / stride[1]; row < g->kernel[1]; row += stride[0], taps += SIDE)
     for (int64_t column = number % stride[1], i = 0; column < g->kernel[2];
-         column += stride[1], i++)
-      filter[row * g->kernel[2] + column] += scale * taps[i];
+         column += stride[1], i++) {
+      const real share = scale * taps[i]; /* rounded here with every compiler */
+      filter[row * g->kernel[2] + column] += share;
+    }
 }
 
 void THNN_(fourierTiles_addTaps)(const FourierGrid *grid, int64_t imageSlice, int64_t slice,

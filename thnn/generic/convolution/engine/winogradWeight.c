@@ -441,9 +441,9 @@ static void addSlices(const WinogradWeightWorker *worker, int64_t filter, int64_
   for (const int64_t end = filter + count; filter < end; filter++)
     for (int64_t tap = 0; tap < side * side; tap++) {
       const int64_t place = placeOfTap(g, filter % PHASES, side, tap);
-      const real result = *results++;
+      const real share = scale * *results++; /* rounded here with every compiler */
       if (place >= 0)
-        gradWeight[filter / PHASES * THNN_convolutionTaps(g) + place] += scale * result;
+        gradWeight[filter / PHASES * THNN_convolutionTaps(g) + place] += share;
     }
 }
 
