@@ -263,9 +263,12 @@ static void tileTaps(const FourierTile *of, bool flipped, const real *planes, re
 INLINE void spreadLine(const FourierTile *of, const Role role, const real *planes, int64_t apart,
                        real *y)
 {
-  Vector x[SIDE] = {{0}}, coefficients[SIDE];
+  Vector x[SIDE], coefficients[SIDE];
   if (of->row >= 0 && of->row < of->height)
     loadRow(of, planes, 0, x);
+  else
+    for (int i = 0; i < SIDE; i++)
+      x[i] = (Vector){0};
   transformLine(false, x, coefficients);
   storeLine(role, coefficients, apart, y);
 }
@@ -360,6 +363,14 @@ INLINE int64_t countInside(int64_t count, int64_t left)
   return count < left ? count : left;
 }
 
+/* Clears what lies behind a row of results, of which whole vectors of columns are stored. */
+INLINE void clearUnused(Vector *result)
+{
+#pragma GCC unroll 16
+  for (int i = SIDE; i < 2 * SIDE; i++)
+    result[i] = (Vector){0};
+}
+
 /* Makes a row of a tile's results of what has been transformed back: bias + scale * result[column],
  * from column `first` on. `result` has room for a vector of columns more, which are not used.
  * Returns a sum of terms 0 * result. */
@@ -367,6 +378,7 @@ INLINE Vector storeRow(const FourierTile *of, int64_t row, int64_t first, Vector
                        Vector *result, real *planes)
 {
   const int64_t columns = countInside(of->columns, of->width - of->column);
+  const int64_t count = of->planes, step = of->step;
   Vector undefined = {0};
   for (int64_t i = first; i < first + columns; i++) {
     result[i] = bias + scale * result[i];
@@ -379,10 +391,12 @@ INLINE Vector storeRow(const FourierTile *of, int64_t row, int64_t first, Vector
       square[i] = result[first + column + i];
     transposeSquare(square);
     real *to = planes + (of->row + row) * of->width + of->column + column;
-    for (int p = 0; p < of->planes; p++, to += of->step) {
-      storeInside(to, columns - column, square[p]);
-      fetchNext(to, WRITE);
-    }
+#pragma GCC unroll 16
+    for (int p = 0; p < LANES; p++, to += step)
+      if (p < count) {
+        storeInside(to, columns - column, square[p]);
+        fetchNext(to, WRITE);
+      }
   }
   return undefined;
 }
@@ -395,10 +409,11 @@ static bool tileResults(const FourierTile *of, int64_t firstRow, int64_t firstCo
   for (int k = 1; k < HALF; k++)
     x = gatherComplex(x, apart, lines + k * LANES, lines + (SIDE - k) * LANES);
   const int64_t rows = countInside(of->rows, of->height - of->row);
-  Vector undefined = {0};
+  Vector undefined = {0}, result[2 * SIDE];
+  clearUnused(result);
   for (int64_t row = 0; row < rows; row++) {
     const real *line = lines + (firstRow + row) * SIDE * LANES;
-    Vector given[SIDE], result[2 * SIDE] = {{0}};
+    Vector given[SIDE];
 #pragma GCC unroll 16
     for (int i = 0; i < SIDE; i++)
       given[i] = load(line + i * LANES);
@@ -413,7 +428,8 @@ static bool lineResults(const FourierTile *of, int64_t firstRow, int64_t firstCo
                         int64_t apart, const real *bias, real *lines, real *planes)
 {
   (void)firstRow, (void)lines;
-  Vector result[2 * SIDE] = {{0}};
+  Vector result[2 * SIDE];
+  clearUnused(result);
   gatherLine(x, apart, LANES, result);
   return isZero(storeRow(of, 0, firstColumn, load(bias), (real)1 / HALF, result, planes));
 }
