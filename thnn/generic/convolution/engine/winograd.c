@@ -61,15 +61,16 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, c
   const bool kept = worker->plan.keepsWeights;
   /* Putting taps in order takes about as long as transforming them. */
   const double perWeight = worker->whole.stride[1] == 2 ? 2 : 1;
+  const double share = shareOfProducts(&worker->whole, worker->plan.tiles);
   const double allCoefficients = coefficients * planes * slices;
   const double counts[WINOGRAD_COSTS] = {
-      [WINOGRAD_PRODUCT] = kept ? 0 : allCoefficients * vectors,
+      [WINOGRAD_PRODUCT] = kept ? 0 : share * allCoefficients * vectors,
       [WINOGRAD_BLOCK] = coefficients * planes * (double)blocks,
       [WINOGRAD_SOURCE] = lines * phases * slices,
       [WINOGRAD_RESULT] = lines * planes,
       [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
       [WINOGRAD_WEIGHT] = kept ? 0 : perWeight * transforms * slices * planes,
-      [WINOGRAD_KEPT_PRODUCT] = kept ? allCoefficients * vectors : 0,
+      [WINOGRAD_KEPT_PRODUCT] = kept ? share * allCoefficients * vectors : 0,
       [WINOGRAD_KEPT_BLOCK] = kept ? allCoefficients * (double)blocks : 0,
       [WINOGRAD_KEPT_BYTE] =
           kept ? fmax(allCoefficients * sizeof(real) - fetchedMeanwhile(worker), 0) : 0,
@@ -350,15 +351,28 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
                            int64_t planes, int64_t first, int64_t end, const real *weights)
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
-  const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real));
-  const int64_t terms = evenBlock(end - first, near, 1);
-  for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++)
+  const int64_t unit = hasSlices(worker) ? PHASES : 1;
+  const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real)) / unit * unit;
+  const int64_t terms = evenBlock(end - first, near, unit);
+  for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++) {
+    const int64_t place = block * coefficientsOf(worker) + coefficient;
+    const LeftOut set = leftOutAt(&worker->whole, worker->plan.tiles, coefficient);
+    const THNNOffsets *term = worker->term;
+    int64_t each = 1; /* slices for each that is not left out */
+    if (hasSlices(worker)) {
+      term += (int)set * worker->slices;
+      each = (set & SECOND_ROWS ? 2 : 1) * (set & SECOND_COLUMNS ? 2 : 1);
+    } else if (leavesOut(set, worker->phaseFilter)) {
+      THNN_(simd).pointwise.fill(first == 0 ? planes * tiles : 0, 0,
+                                 worker->sums + place * sumStep(worker));
+      continue;
+    }
     for (int64_t slice = first; slice < end; slice += terms) {
-      const int64_t place = block * coefficientsOf(worker) + coefficient;
+      const int64_t count = minimum(terms, end - slice);
       Products products = {.row = worker->row,
                            .rows = planes,
-                           .term = worker->term + slice - first,
-                           .terms = minimum(terms, end - slice),
+                           .term = term + (slice - first) / each,
+                           .terms = count / each,
                            .vectors = (int)vectors,
                            .scalars = weights + coefficient * weightStep(worker),
                            .factors = worker->coefficients + place * step + first * tiles,
@@ -372,10 +386,11 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
                                       products.scalars + weightStep(worker));
       /* A group's coefficients do not fit into the second-level cache. */
       if (!worker->plan.sharesWeights && coefficient + 1 < coefficientsOf(worker))
-        THNN_(simd).products.prefetch(products.terms * tiles,
+        THNN_(simd).products.prefetch(count * tiles,
                                       products.factors + step + (slice - first) * tiles);
       THNN_(simd).products.add(&products);
     }
+  }
 }
 
 /* Adds all products of map planes [first, first + planes) of a panel for a group, whose slices are
@@ -438,10 +453,14 @@ static void listPlanes(WinogradWorker *worker)
     const int64_t inner = (plane * filters + filter) * vectorLanes();
     worker->row[plane] = (THNNOffsets){mapLanes ? outer : inner, plane * tiles};
   }
-  for (int64_t slice = 0; slice < worker->slices; slice++) {
-    const int64_t plane = slice / perPlane, filter = slice % perPlane * vectorLanes();
-    const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes() + filter;
-    worker->term[slice] = (THNNOffsets){mapLanes ? slice * vectorLanes() : outer, slice * tiles};
+  for (int64_t set = 0; set < termLists(worker); set++) {
+    THNNOffsets *term = worker->term + set * worker->slices;
+    for (int64_t slice = 0; slice < worker->slices; slice++) {
+      const int64_t plane = slice / perPlane, filter = slice % perPlane * vectorLanes();
+      const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes() + filter;
+      if (!leavesOut((LeftOut)set, slice % PHASES))
+        *term++ = (THNNOffsets){mapLanes ? slice * vectorLanes() : outer, slice * tiles};
+    }
   }
 }
 

@@ -57,8 +57,10 @@ typedef struct WinogradWeightWorker {
   real *gradients;    /* [coefficient][tile][lane] */
   real *sums;         /* [coefficient][slice][lane] */
   real *lines, *packed, *blockTotals;
-  real *zeros; /* zeros, from which sums start */
-  THNNOffsets *row, *term;
+  real *zeros;                 /* zeros, from which sums start */
+  THNNOffsets *row;            /* slices of a task: [LeftOut][slice] */
+  int64_t rows[LEFT_OUT_SETS]; /* and how many there are */
+  THNNOffsets *term;
   Segment *segment; /* segments of a block */
 } WinogradWeightWorker;
 
@@ -148,6 +150,12 @@ static int64_t taskElements(const WinogradWeightWorker *worker)
   return worker->plan.keepsResults ? 0 : rows * mostLanes(worker);
 }
 
+/* Lists of slices: one for each LeftOut, or of all. */
+static int64_t rowLists(const WinogradWeightWorker *worker)
+{
+  return worker->g.stride[1] == 2 ? LEFT_OUT_SETS : 1;
+}
+
 static void layOutShared(WinogradWeightWorker *worker, Scratch *scratch)
 {
   const int64_t shares = worker->plan.shares;
@@ -169,7 +177,8 @@ static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
   worker->packed = THNN_take(scratch, packedElements(worker), sizeof(real));
   worker->blockTotals = THNN_take(scratch, mostLanes(worker), sizeof(real));
   worker->zeros = THNN_take(scratch, mostLanes(worker), sizeof(real));
-  worker->row = THNN_take(scratch, worker->plan.blockSlices, sizeof(THNNOffsets));
+  worker->row =
+      THNN_take(scratch, rowLists(worker) * worker->plan.blockSlices, sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, blockTiles(worker), sizeof(THNNOffsets));
   worker->segment = THNN_take(scratch, worker->plan.blockSegments, sizeof(Segment));
 }
@@ -202,7 +211,7 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
       [WINOGRAD_WEIGHT_RESULT] = (double)own->shares * slices * vectors,
   };
   counts[vectors > 1 ? WINOGRAD_WEIGHT_PRODUCT : WINOGRAD_WEIGHT_SINGLE] =
-      coefficients * slices * vectors * tiles;
+      shareOfProducts(&worker->g, own->tiles) * coefficients * slices * vectors * tiles;
   setCost(plan, WINOGRAD_WEIGHT_COSTS, costs, counts);
 }
 
@@ -363,19 +372,36 @@ static void transformGradients(const WinogradWeightWorker *worker, int64_t segme
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
+/* Lists slices [first, end) of a task, for a panel of so many lanes. */
+static void listSlices(WinogradWeightWorker *worker, int64_t first, int64_t end, int64_t lanes)
+{
+  for (int set = 0; set < rowLists(worker); set++) {
+    THNNOffsets *row = worker->row + set * worker->plan.blockSlices;
+    worker->rows[set] = 0;
+    for (int64_t slice = first; slice < end; slice++)
+      if (!leavesOut((LeftOut)set, slice % PHASES))
+        row[worker->rows[set]++] =
+            (THNNOffsets){(slice - first) * sliceStep(worker), (slice - first) * lanes};
+  }
+}
+
 static void multiplyBlock(const WinogradWeightWorker *worker, const Panel *panel, int64_t slices,
                           int64_t tiles, bool begins)
 {
   for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++) {
-    const Products products = {.row = worker->row,
-                               .rows = slices,
+    const LeftOut set = leftOutAt(&worker->g, worker->plan.tiles, coefficient);
+    real *sums = worker->sums + coefficient * sumStep(worker);
+    if (begins && set != NONE)
+      THNN_(simd).pointwise.fill(slices * panel->lanes, 0, sums);
+    const Products products = {.row = worker->row + (int)set * worker->plan.blockSlices,
+                               .rows = worker->rows[set],
                                .term = worker->term,
                                .terms = tiles,
                                .vectors = panel->vectors,
                                .scalars = worker->coefficients + coefficient * imageStep(worker),
                                .factors = worker->gradients + coefficient * gradientStep(worker),
-                               .start = begins ? worker->zeros : NULL,
-                               .sums = worker->sums + coefficient * sumStep(worker)};
+                               .start = begins && set == NONE ? worker->zeros : NULL,
+                               .sums = sums};
     THNN_(simd).products.add(&products);
   }
 }
@@ -399,7 +425,7 @@ static double *totalsOf(const WinogradWeightWorker *worker, int64_t share, int64
 
 /* Runs a task: part number `part`, which is a panel and a block of slices, for one share. Returns
  * whether all its results are finite. */
-static bool runTask(const WinogradWeightWorker *worker, int64_t part, int64_t share)
+static bool runTask(WinogradWeightWorker *worker, int64_t part, int64_t share)
 {
   const WinogradWeightPlan *plan = &worker->plan;
   const int64_t sliceBlocks = divideUp(worker->slices, plan->blockSlices);
@@ -412,7 +438,7 @@ static bool runTask(const WinogradWeightWorker *worker, int64_t part, int64_t sh
   const Panel panel = panelOfMap(worker, index);
   double *totals = totalsOf(worker, share, index);
   const THNNOffsets none = {0, 0};
-  listOffsets(end - first, none, (THNNOffsets){sliceStep(worker), panel.lanes}, worker->row);
+  listSlices(worker, first, end, panel.lanes);
   listOffsets(blockTiles(worker), none, (THNNOffsets){1, panel.lanes}, worker->term);
   for (int64_t lane = 0; first == 0 && lane < panel.lanes; lane++)
     totals[lane] = 0;

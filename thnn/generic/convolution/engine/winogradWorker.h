@@ -137,6 +137,17 @@ static inline int64_t weightsOf(const WinogradWorker *worker, int64_t filters)
   return filters * THNN_convolutionTaps(&worker->whole) / worker->filters;
 }
 
+/* Whether map positions see slices, and how many lists of them there are: one for each LeftOut. */
+static inline bool hasSlices(const WinogradWorker *worker)
+{
+  return worker->whole.stride[1] == 2 && worker->phases == 1;
+}
+
+static inline int64_t termLists(const WinogradWorker *worker)
+{
+  return hasSlices(worker) ? LEFT_OUT_SETS : 1;
+}
+
 /* Whether lanes of transformed weights are map planes, not image planes. */
 static inline bool hasMapLanes(const WinogradWorker *worker)
 {
@@ -217,7 +228,7 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
         THNN_take(scratch, rows * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
   }
   worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
-  worker->term = THNN_take(scratch, worker->slices, sizeof(THNNOffsets));
+  worker->term = THNN_take(scratch, termLists(worker) * worker->slices, sizeof(THNNOffsets));
   worker->segment = THNN_take(scratch, blocks * tiles, sizeof(Segment));
   worker->segments = THNN_take(scratch, blocks, sizeof(int64_t));
 }
