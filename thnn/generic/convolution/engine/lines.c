@@ -171,30 +171,33 @@ static int64_t blockPlanes(const LinesWorker *worker, int64_t first)
   return minimum(worker->bands.planes, worker->g.inputPlanes - first);
 }
 
-/* Packs the weights of the block of image planes that begins with `first`, as
- * [group of planes][image plane and tap][plane of group], with zeros for missing planes. */
-static void packBlock(const LinesWorker *worker, int64_t first, const real *weight, real *factors)
-{
-  const THNNConvolution *g = &worker->g;
-  const int64_t taps = THNN_convolutionTaps(g), group = THNN_(simd).shifts.tilePlanes;
-  const int64_t end = first + blockPlanes(worker, first), rows = (end - first) * taps;
-  for (int64_t plane = 0; plane < wholePlanes(g); plane++) {
-    real *factor = factors + plane / group * group * rows + plane % group;
-    for (int64_t image = first; image < end; image++)
-      for (int64_t tap = 0; tap < taps; tap++, factor += group)
-        if (plane >= g->outputPlanes)
-          *factor = 0;
-        else if (g->transposed)
-          *factor = weight[(image * g->outputPlanes + plane) * taps + taps - 1 - tap];
-        else
-          *factor = weight[(plane * g->inputPlanes + image) * taps + tap];
-  }
-}
-
 /* The offset of the factors of the block that begins with `first`. */
 static int64_t blockFactors(const THNNConvolution *g, int64_t first)
 {
   return wholePlanes(g) * first * THNN_convolutionTaps(g);
+}
+
+/* Packs the weights of group number `index` of map planes for all blocks of image planes: a block's are
+ * [group of planes][image plane and tap][plane of group], with zeros for missing planes. */
+static void packGroup(const LinesWorker *worker, int64_t index, const real *weight)
+{
+  const THNNConvolution *g = &worker->g;
+  const int64_t taps = THNN_convolutionTaps(g), group = THNN_(simd).shifts.tilePlanes;
+  const int64_t plane = index * group, planes = minimum(group, g->outputPlanes - plane);
+  const int64_t planeStep = g->transposed ? taps : tapRows(g);
+  const int64_t imageStep = g->transposed ? g->outputPlanes * taps : taps;
+  for (int64_t first = 0; first < g->inputPlanes; first += worker->bands.planes) {
+    const int64_t rows = blockPlanes(worker, first) * taps;
+    real *factors = worker->factors + blockFactors(g, first) + plane * rows;
+    if (planes < group)
+      THNN_(simd).pointwise.fill(rows * group, 0, factors);
+    for (int64_t i = 0; i < planes; i++) {
+      const real *from = weight + (plane + i) * planeStep + first * imageStep;
+      for (int64_t row = 0; row < rows; from += imageStep)
+        for (int64_t tap = 0; tap < taps; tap++, row++)
+          factors[row * group + i] = from[g->transposed ? taps - 1 - tap : tap];
+    }
+  }
 }
 
 /* Adds a block of image planes to a flat band. The partial vector at its end reads a copy, filled
@@ -255,12 +258,11 @@ static void runTask(const LinesWorker *worker, int64_t task)
   }
 }
 
-/* Fills what threads share: packed weights, what sums start from, and offsets in a padded tile. */
+/* Fills what threads share, but for the weights: what sums start from, and offsets in a padded
+ * tile. */
 static void prepareShared(const LinesWorker *worker, const Operands *of)
 {
   const THNNConvolution *g = &worker->g;
-  for (int64_t first = 0; first < g->inputPlanes; first += worker->bands.planes)
-    packBlock(worker, first, of->weight, worker->factors + blockFactors(g, first));
   THNN_(simd).pointwise.fill(wholePlanes(g), 0, worker->start);
   if (of->bias)
     THNN_(simd).pointwise.copy(g->outputPlanes, of->bias, worker->start);
@@ -282,6 +284,9 @@ bool THNN_(lines_runConvolution)(const AlgorithmPlan *plan, const Operands *of, 
     LinesWorker worker = common;
     Scratch own = threadScratch(plan, scratch);
     layOutThread(&worker, &own);
+#pragma omp for schedule(static)
+    for (int64_t index = 0; index < planeGroups(&common.g); index++)
+      packGroup(&worker, index, of->weight);
 #pragma omp for schedule(static)
     for (int64_t task = 0; task < common.bands.count * common.shares; task++)
       runTask(&worker, task);
