@@ -65,7 +65,7 @@ double largestError(const real *result, const double *wanted, const double *size
   double largest = 0;
   for (int64_t i = 0; i < n; i++) {
     const double error = fabs(result[i] - wanted[i]) / (EPSILON * size[i] + DBL_MIN);
-    if (!(error <= largest))
+    if (!(error <= largest) && !isnan(largest))
       largest = error;
   }
   return largest;
