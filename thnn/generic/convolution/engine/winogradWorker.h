@@ -256,6 +256,16 @@ static inline int64_t firstPlane(const WinogradWorker *worker, int64_t part)
   return part < planeParts(worker) ? part * SHARED_PLANES : worker->g.outputPlanes;
 }
 
+/* winogradFilters.c: Packs and transforms the weights of outer planes [outer, end), a vector of planes
+ * at a time: `filters` filters of each, beginning with number `filter`. */
+void THNN_(winogradFilters_transform)(const WinogradWorker *worker, int64_t outer, int64_t end,
+                                      int64_t filter, int64_t filters, real *weights);
+
+/* Packs and transforms the weights that all image planes have for a vector of map planes, of which
+ * the first is `plane`, in a transposed layer. */
+void THNN_(winogradFilters_transformMapLanes)(const WinogradWorker *worker, int64_t plane,
+                                              real *weights);
+
 /* winogradResults.c: Makes the map of the sums of planes [first, first + planes) in a block of the
  * group. Returns whether another algorithm need not compute it, since all of it is finite, or has
  * been added. */
