@@ -110,18 +110,18 @@ class State(Closing):
         2x2 results at a time, "winograd4" 4x4, with fewer multiplications and larger errors.
         "winograd" is also for three frames (output and gradInput), "winograd4" also for kernels of
         5x5 and of 2x2, with errors of the same size. Both are also for stride 2 with about twice as
-        many taps, 4x4 to 6x6. "fft_tiling" multiplies Fourier transforms of tiles of 16x16, with
-        errors about as small as those of sums of products: for kernels of up to 14x14, times the
-        stride, not dilated and without a depth, and for 2 to 14 frames. These are "auto" for the
-        rest, but for :mod:`pythnn.functional`, which refuses a name that does not
-        apply. There, instead of an algorithm, this can say how to choose one: "guess_once" and
-        "time_once" choose at the first call and keep to it where it applies,
-        "guess_on_shape_change" and "time_on_shape_change" for each geometry. The former of each
-        pair go by expected costs, the latter measure what applies. On a GPU "gemm" is the library's
-        own, "cudnn" is what cuDNN chooses, and its algorithms have "cudnn" before their names, such
-        as "cudnn_implicit_gemm"; "direct", "winograd", "fft" and "fft_tiling" are cuDNN's of these
-        names, of which the CPU does not have "fft". Elsewhere than in :mod:`pythnn.functional` all
-        names but those of the CPU's algorithms are "auto".
+        many taps, 4x4 to 6x6 ("winograd" not for gradients of weights of 4x4). "fft_tiling"
+        multiplies Fourier transforms of tiles of 16x16, with errors about as small as those of sums
+        of products: for kernels of up to 14x14, times the stride, not dilated and without a depth,
+        and for 2 to 14 frames. These are "auto" for the rest, but for :mod:`pythnn.functional`,
+        which refuses a name that does not apply. There, instead of an algorithm, this can say how
+        to choose one: "guess_once" and "time_once" choose at the first call and keep to it where it
+        applies, "guess_on_shape_change" and "time_on_shape_change" for each geometry. The former of
+        each pair go by expected costs, the latter measure what applies. On a GPU "gemm" is the
+        library's own, "cudnn" is what cuDNN chooses, and its algorithms have "cudnn" before their
+        names, such as "cudnn_implicit_gemm"; "direct", "winograd", "fft" and "fft_tiling" are
+        cuDNN's of these names, of which the CPU does not have "fft". Elsewhere than in
+        :mod:`pythnn.functional` all names but those of the CPU's algorithms are "auto".
     deterministic : bool
         Refuse what is not deterministic: on a GPU, some of cuDNN's algorithms, which are taken by
         name only. All else is deterministic.

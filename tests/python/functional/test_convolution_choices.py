@@ -136,6 +136,18 @@ def test_modules_take_each_result_s_algorithm() -> None:
             lambda s: F.conv1d(X[:, :, 0], W[..., 0], groups=2, state=s),
             "kernels of 3 x 3",
         ),
+        (
+            ("auto", "auto", "winograd"),
+            lambda s: F.conv2d_backward(
+                np.ones((1, 2, 3, 3)),
+                np.ones((1, 2, 8, 8)),
+                np.ones((2, 2, 4, 4)),
+                stride=2,
+                needs=("weight",),
+                state=s,
+            )[1],
+            "no gradient of the weight for kernels of 4 x 4",
+        ),
         ("fft", lambda s: F.conv2d(X, W, groups=2, state=s), "which only cuDNN has"),
         ("fft_tiling", lambda s: F.conv2d(X, W, groups=2, stride=4, state=s), "no larger than"),
         ("cudnn", lambda s: F.conv2d(X, W, groups=2, state=s), "for arrays on a CUDA device"),

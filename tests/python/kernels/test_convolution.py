@@ -91,6 +91,26 @@ def random_geometry(module: Module, random: np.random.Generator, largest: int) -
             return Geometry(batch, planes, near, far, kernel, stride, pad, dilation, adjustment)
 
 
+def strided_layer(
+    module: Module,
+    batch: int,
+    planes: tuple[int, int],
+    image: tuple[int, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    pad: tuple[int, ...],
+) -> Geometry:
+    """A layer between an image, which a transposed module makes, and its map."""
+    steps = [n + 2 * p - k for n, k, p in zip(image, kernel, pad, strict=True)]
+    mapped = tuple(n // s + 1 for n, s in zip(steps, stride, strict=True))
+    left = tuple(n % s for n, s in zip(steps, stride, strict=True))
+    near, far = (mapped, image) if module.transposed else (image, mapped)
+    none = (0,) * len(image)
+    adjustment = left if module.transposed else none
+    dilation = (1,) * len(image)
+    return Geometry(batch, planes, near, far, kernel, stride, pad, dilation, adjustment)
+
+
 def scalars(module: Module, g: Geometry) -> list[int]:
     """The integer arguments: (depth,) width, height for each group."""
     groups = {"k": g.kernel, "s": g.stride, "p": g.pad, "d": g.dilation, "a": g.adjustment}

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from support.definitions import convolution as definition
 from support.processes import run_again
-from test_convolution import DTYPES, MODULES, Geometry, Module, check, check_bits
+from test_convolution import (
+    DTYPES,
+    MODULES,
+    Geometry,
+    Module,
+    check,
+    check_bits,
+    strided_layer,
+)
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
 from pythnn import functional as F  # noqa: N812
@@ -74,13 +82,7 @@ def test_strides(
 ) -> None:
     """Slices of every number of taps, of an image or of a map, and in several vectors."""
     for batch, planes, pad in [(1, (3, 5), (0, 0)), (2, (7, 9), (2, 1)), (3, (2, 3), (1, 4))]:
-        image = (41, 63)
-        steps = [n + 2 * p - k for n, k, p in zip(image, kernel, pad, strict=True)]
-        map_ = tuple(n // s + 1 for n, s in zip(steps, stride, strict=True))
-        left = tuple(n % s for n, s in zip(steps, stride, strict=True))
-        near, far = (map_, image) if module.transposed else (image, map_)
-        adjustment = left if module.transposed else (0, 0)
-        g = Geometry(batch, planes, near, far, kernel, stride, pad, (1, 1), adjustment)
+        g = strided_layer(module, batch, planes, (41, 63), kernel, stride, pad)
         check(module, g, dtype, NAME, batch)
         check_bits(module, g, dtype, NAME)
 

@@ -1,4 +1,5 @@
-"""Winograd's algorithms for kernels of 2x2, 3x3 and 5x5, also dilated, with stride 1."""
+"""Winograd's algorithms for kernels of 2x2, 3x3 and 5x5, also dilated, and their slices with
+stride 2."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from test_convolution import (
     compute,
     expected,
     operands,
+    strided_layer,
 )
 
 from pythnn import State, Tensor, THNNArgumentError, thnn
@@ -176,6 +178,38 @@ def test_dilated_layers(
             for some, values in ((0, pad), (2, size), (1, dilation))
         )
         g = layer(module, batch, planes, size, pad, 1, dilation, taps)
+        check(module, g, dtype, algorithm, batch)
+        check_bits(module, g, dtype, algorithm)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kernel"),
+    [(name, kernel) for name in ALGORITHMS for kernel in [(4, 4), (5, 5), (6, 5), (5, 6), (6, 6)]]
+    + [("winograd4", (9, 10))],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", TWO_DIMENSIONAL, ids=lambda m: m.name)
+def test_strides(algorithm: str, kernel: tuple[int, int], module: Module, dtype: str) -> None:
+    """Slices of an image, or phases of a map, with and without a last tap in rows and columns."""
+    for batch, planes, image, pad in [
+        (1, (5, 17), (18, 19), (0, 0)),
+        (2, (33, 70), (15, 22), (2, 1)),
+        (3, (17, 3), (11, 10), (1, 3)),
+    ]:
+        g = strided_layer(module, batch, planes, image, kernel, (2, 2), pad)
+        with State(convolution=algorithm) as state:
+            shapes = (
+                (batch, planes[0], *g.near),
+                (*planes[:: 1 if module.transposed else -1], *kernel),
+            )
+            results = ["output", "grad_input", "grad_weight"]
+            for result in results[: 2 if (algorithm, kernel) == ("winograd", (4, 4)) else 3]:
+                plan = F.convolution_plan(
+                    *shapes, result, stride=2, padding=pad, transposed=module.transposed,
+                    output_padding=g.adjustment, dtype=dtype, state=state,
+                )  # fmt: skip
+                assert plan.algorithm == algorithm
         check(module, g, dtype, algorithm, batch)
         check_bits(module, g, dtype, algorithm)
 
