@@ -282,7 +282,8 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   const int64_t unit = hasSlices(worker) ? PHASES : 1;
-  const int64_t near = NEAR_BYTES / (tiles * (int64_t)sizeof(real)) / unit * unit;
+  const int64_t near =
+      minimum(NEAR_BYTES / (tiles * (int64_t)sizeof(real)), MOST_TERMS) / unit * unit;
   const int64_t terms = evenBlock(end - first, near, unit);
   for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++) {
     const int64_t place = block * coefficientsOf(worker) + coefficient;
