@@ -261,22 +261,24 @@ static void multiplyTiles(const LastWorker *worker, const Panel *panel, int64_t 
   const real *weights = worker->weights + panel->first * COEFFICIENTS * images;
   listOffsets(tiles, (THNNOffsets){0}, (THNNOffsets){images, panel->lanes}, worker->row);
   listOffsets(images, (THNNOffsets){0}, (THNNOffsets){1, panel->lanes}, worker->term);
-  for (int64_t coefficient = 0; coefficient < COEFFICIENTS; coefficient++) {
-    const Products products = {
-        .row = worker->row,
-        .rows = tiles,
-        .term = worker->term,
-        .terms = images,
-        .vectors = panel->vectors,
-        .scalars = worker->coefficients + coefficient * coefficientStep(all * images),
-        .factors = weights + coefficient * weightStep,
-        .start = worker->zeros,
-        .sums = worker->sums + coefficient * coefficientStep(all * panel->lanes),
-        .ahead = {.first = weights + (coefficient + 1) * weightStep,
-                  .bytes = weightStep * (int64_t)sizeof(real),
-                  .count = coefficient + 1 < COEFFICIENTS}};
-    panel->loops->add(&products);
-  }
+  const int64_t terms = evenBlock(images, MOST_TERMS, 1);
+  for (int64_t coefficient = 0; coefficient < COEFFICIENTS; coefficient++)
+    for (int64_t first = 0; first < images; first += terms) {
+      const Products products = {
+          .row = worker->row,
+          .rows = tiles,
+          .term = worker->term + first,
+          .terms = minimum(terms, images - first),
+          .vectors = panel->vectors,
+          .scalars = worker->coefficients + coefficient * coefficientStep(all * images),
+          .factors = weights + coefficient * weightStep,
+          .start = first == 0 ? worker->zeros : NULL,
+          .sums = worker->sums + coefficient * coefficientStep(all * panel->lanes),
+          .ahead = {.first = weights + (coefficient + 1) * weightStep + first * panel->lanes,
+                    .bytes = minimum(terms, images - first) * panel->lanes * (int64_t)sizeof(real),
+                    .count = coefficient + 1 < COEFFICIENTS}};
+      panel->loops->add(&products);
+    }
 }
 
 /* Makes the panel's planes of a block's results. Returns whether all are finite. */

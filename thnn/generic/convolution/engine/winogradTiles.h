@@ -12,6 +12,10 @@
 #include "generic/convolution/coefficients.h"
 #include "generic/convolution/engine/algorithm.h"
 
+/* Most terms of a sum over planes or slices: errors of tiles of 4x4 results, which grow with them, are
+ * nearly half of those with 256. */
+enum { MOST_TERMS = 96 };
+
 /* The tiles that cover the positions of a slice. Dilated taps see one residue class of its rows and
  * columns. The rows of each class have tiles of their own, which are side by side as TileRow
  * says. */

@@ -15,10 +15,7 @@ enum {
   BLOCK_PLANES = 64,
   /* Bytes of the slices that are multiplied with a panel's weights at a time, which stay in the
    * first-level cache. */
-  NEAR_BYTES = 24 << 10,
-  /* And most slices of a sum: errors of tiles of 4x4 results, which grow with its terms, are nearly
-   * half of those with 256. */
-  MOST_TERMS = 96
+  NEAR_BYTES = 24 << 10
 };
 /* Most bytes of the slices of a block; and of a group of blocks, which saves transforming the
  * weights again for each block. */
