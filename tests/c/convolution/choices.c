@@ -42,6 +42,32 @@ void testStridedChoice(THNNState *state)
   CHECK(taken > 0);
 }
 
+/* Large layers with a stride of 2 and kernels of 5x5 and 6x6 take Winograd's algorithms by themselves,
+ * with vectors longer than those of the lowest instruction set, split or not. */
+void testStridesByTransforms(THNNState *state)
+{
+  enum { SHORT_VECTOR = 16 };
+  const bool splits = THNN_tuning.splitsVectors;
+  const bool isShort = vectorLanes() * sizeof(real) == SHORT_VECTOR;
+  for (int64_t taps = 5; !isShort && taps <= 6; taps++)
+    for (int i = 0; i < 6; i++) {
+      const THNNConvolution g = {.batch = 8,
+                                 .inputPlanes = 128,
+                                 .outputPlanes = 128,
+                                 .input = {1, 64, 64},
+                                 .output = {1, (64 + 4 - taps) / 2 + 1, (64 + 4 - taps) / 2 + 1},
+                                 .kernel = {1, taps, taps},
+                                 .stride = {1, 2, 2},
+                                 .dilation = {1, 1, 1},
+                                 .pad = {0, 2, 2}};
+      THNNConvolutionPlan plan;
+      THNN_tuning.splitsVectors = i % 2 > 0;
+      THNN_(engine_prepare)(&plan, state, &g, (THNNConvolutionPart)(i / 2));
+      CHECK(isWinograd(&plan));
+    }
+  THNN_tuning.splitsVectors = splits;
+}
+
 /* What a row of the table is expected to cost between so many planes. */
 static double costOf(const char *name, THNNState *state, THNNConvolutionPart part, int64_t planes)
 {

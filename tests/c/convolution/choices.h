@@ -5,6 +5,7 @@
 #include <THNNState.h>
 
 void testStridedChoice(THNNState *state);
+void testStridesByTransforms(THNNState *state);
 void testShortVectors(THNNState *state);
 void testNarrowTiles(void);
 void testFewTerms(THNNState *state);

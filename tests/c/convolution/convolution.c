@@ -524,6 +524,7 @@ int main(int argc, char **argv)
   testWinogradOtherwise(state);
   testChoiceForThreads(state);
   testStridedChoice(state);
+  testStridesByTransforms(state);
   testPlanesLast(state);
   testFourier(state);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_FFT_TILING;
