@@ -186,14 +186,18 @@ static void addNormsOfSlice(const THNNConvolution *g, const Computation *of, int
                        .size = slice.kernel};
   real *elements = of->image ? copySlices(&image, of->image) : NULL;
   real *weight = of->weight ? copySlices(&taps, of->weight) : NULL;
-  const Slices *results = backward ? &image : &taps;
-  double *sizes = calloc((size_t)elementsOf(results), sizeof(double));
   const Computation part = {.part = of->part, .image = elements, .map = of->map, .weight = weight};
-  addNorms(&slice, &part, of->part == THNN_CONVOLUTION_FORWARD ? size : sizes);
-  addSlices(results, sizes, size);
+  if (of->part == THNN_CONVOLUTION_FORWARD) {
+    addNorms(&slice, &part, size);
+  } else {
+    const Slices *results = backward ? &image : &taps;
+    double *sizes = calloc((size_t)elementsOf(results), sizeof(double));
+    addNorms(&slice, &part, sizes);
+    addSlices(results, sizes, size);
+    free(sizes);
+  }
   free(elements);
   free(weight);
-  free(sizes);
 }
 
 void addTileNorms(const THNNConvolution *g, const Computation *of, double *size)
