@@ -386,7 +386,7 @@ static void testFewTaps(THNNState *state)
 static void testStrides(THNNState *state)
 {
   for (int64_t taps = 4; taps <= 6; taps++) {
-    THNNConvolution g = taps == 4 ? layerOf(2, 40, 70, 23, 26) : layerOf(1, 20, 37, 13, 18);
+    THNNConvolution g = taps == 4 ? layerOf(2, 40, 70, 23, 26) : layerOf(1, 40, 37, 13, 18);
     for (int i = 1; i < 3; i++) {
       g.kernel[i] = i == 1 && taps == 6 ? 5 : taps;
       g.stride[i] = 2;
