@@ -22,7 +22,7 @@ typedef struct FourierTile {
   int64_t planes;        /* from 1 to a vector's lanes */
 } FourierTile;
 
-/* Every so-manieth row and column of a plane, as a tile of as many. */
+/* Every nth row and column of a plane, where n is a step, as a tile of as many. */
 typedef struct FourierSlice {
   int64_t row, column;         /* the first element in the plane; it can be outside */
   int64_t rowStep, columnStep; /* from one element to the next */

@@ -4,7 +4,7 @@
  * lines of 16 elements.
  *
  * With strides, positions see slices of each image plane. Element m of slice r is in row, or column,
- * stride * m + r - pad, and meets every so-manieth tap from number r on. Transposed, the map has such
+ * stride * m + r - pad, and meets every stride-th tap from number r on. Transposed, the map has such
  * slices: result n of slice r, the sum over its taps of element n - tap, is in row, or column,
  * stride * n + r - pad, where pad is that of the convolution of which this is the transposed one. */
 #ifndef THNN_CONVOLUTION_FOURIER_TILES_H

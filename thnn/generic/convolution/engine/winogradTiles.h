@@ -55,8 +55,8 @@ static inline int64_t filterOf(const SimdTiles *tiles)
 }
 
 /* Whether the stride is 2, with taps for four slices or phases. With 3x3 taps, of which two or one
- * are in a slice, layers took from four fifths of the time to three halves, with errors that were up
- * to 14 times as large. */
+ * are in a slice, layers took from four fifths of the time to three halves, with errors that were
+ * several times as large. */
 static inline bool hasPhases(const THNNConvolution *geometry, int taps)
 {
   bool all = geometry->kernel[0] == 1;

@@ -132,8 +132,8 @@ static double fetchedLines(const DirectWorker *worker)
 }
 
 /* Counts all panels' products, or fetching the image where that takes longer: the two overlap. All
- * algorithms fetch it once; further panels find little of it in the last-level cache, in which it was
- * when timings began. */
+ * algorithms fetch it once, in timings partly from the last-level cache, where the call before had
+ * left it; further panels find little of it there. */
 static bool countPanels(const DirectWorker *worker, const double *costs, double *counts)
 {
   if (worker->plan.along < 0)
