@@ -152,7 +152,8 @@ static void transformTiles(const FourierWeightWorker *worker, THNNRange tiles, c
 static void multiplyTiles(const FourierWeightWorker *worker, int64_t tiles, const Panel *images,
                           const Panel *maps, bool begins)
 {
-  const int64_t lanes = vectorLanes(), most = THNN_(simd).products.mostVectors * lanes;
+  const int64_t lanes = vectorLanes(), mostVectors = THNN_(simd).products.mostVectors;
+  const int64_t most = evenBlock(maps->lanes / lanes, mostVectors, 1) * lanes;
   for (int64_t coefficient = 0; coefficient < worker->grid.transforms->coefficients; coefficient++)
     for (int64_t lane = 0; lane < maps->lanes; lane += most) {
       const Products products = {

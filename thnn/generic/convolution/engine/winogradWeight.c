@@ -11,20 +11,20 @@
  * between a slice and a map plane.
  *
  * A vector holds neighbouring map planes, which takes a transposed copy of the map gradients, as in
- * directWeight/. A task is a panel of map planes times a block of slices, for all tiles. Where that
- * makes few tasks, the tiles are also divided into a fixed number of shares, whose partial sums are
- * added in order.
+ * directWeight/. A task is a group of panels of map planes times a block of slices, for all tiles:
+ * the elements that a block of tiles sees are transformed once for all panels of the group. Where
+ * that makes few tasks, the tiles are also divided into a fixed number of shares, whose partial sums
+ * are added in order.
  *
  * If an element or a gradient is infinite, or nearly so, differences of infinities can arise. So
  * nothing is added to the weight gradient until everything that will be added is known to be
  * finite: results are kept, or if there is no room for that, elements and gradients are checked
  * first. */
-#include "generic/convolution/engine/winogradTiles.h"
-
 #include <math.h>
 
-#include "generic/convolution/engine/offsets.h"
-#include "generic/convolution/engine/panels.h"
+#include "generic/convolution/engine/winogradWeightWorker.h"
+
+/* ---- Planning -------------------------------------------------------------------------------- */
 
 /* Most slices of a block, whose sums for a panel stay in the second-level cache, beside a block's
  * coefficients. */
@@ -32,158 +32,9 @@ enum { MOST_SLICES = 64 };
 /* Bytes of a block's gradients, for one coefficient, which stay in the first-level cache. */
 enum { NEAR_BYTES = 24 << 10 };
 
-/* A task is a panel of map planes times a block of image slices, over all blocks of tiles or a
- * share of them. */
-typedef struct WinogradWeightPlan {
-  const SimdTiles *tiles; /* their size and transforms */
-  int64_t blockSegments;  /* rows of tiles, or pieces of rows, in a block */
-  int64_t blockSlices;    /* image slices in a block */
-  int64_t shares;         /* shares of the blocks of tiles, each with partial sums of its own */
-  bool keepsResults;      /* results are kept until all are known to be finite */
-} WinogradWeightPlan;
-
-/* What all threads share; after the blank line, what each thread has to itself. */
-typedef struct WinogradWeightWorker {
-  THNNConvolution g;
-  int64_t slices; /* number of image slices that a map position sees */
-  TileGrid grid;  /* tiles of the map */
-  int64_t pieces; /* number of segments in a row of tiles */
-  WinogradWeightPlan plan;
-  const real *image, *map;
-  real *results;  /* [share][panel][slice][tap][lane], or one task's if they are not kept */
-  double *totals; /* sums of map gradients: [share][panel][lane] */
-
-  real *coefficients; /* of the image: [coefficient][slice][tile] of a block */
-  real *gradients;    /* [coefficient][tile][lane] */
-  real *sums;         /* [coefficient][slice][lane] */
-  real *lines, *packed, *blockTotals;
-  real *zeros;                 /* zeros, from which sums start */
-  THNNOffsets *row;            /* slices of a task: [LeftOut][slice] */
-  int64_t rows[LEFT_OUT_SETS]; /* and how many there are */
-  THNNOffsets *term;
-  Segment *segment; /* segments of a block */
-} WinogradWeightWorker;
-
-static WinogradWeightWorker workerFor(const THNNConvolution *g, const SimdTiles *tiles)
-{
-  WinogradWeightWorker worker = {.g = *g,
-                                 .slices = g->inputPlanes * slicesOf(g),
-                                 .grid = tileGrid(g, tiles),
-                                 .plan.tiles = tiles};
-  worker.pieces = divideUp(worker.grid.columns, THNN_MOST_TILES);
-  return worker;
-}
-
-/* Coefficients of a tile. */
-static int64_t coefficientsOf(const WinogradWeightWorker *worker)
-{
-  return worker->plan.tiles->coefficients;
-}
-
-static int64_t panels(const WinogradWeightWorker *worker)
-{
-  return panelCountOf(&THNN_(simd).products, worker->g.outputPlanes);
-}
-
-static int64_t mostLanes(const WinogradWeightWorker *worker)
-{
-  return mostPanelLanesOf(&THNN_(simd).products, worker->g.outputPlanes);
-}
-
-static Panel panelOfMap(const WinogradWeightWorker *worker, int64_t index)
-{
-  return panelOf(&THNN_(simd).products, worker->g.outputPlanes, index);
-}
-
-static int64_t segmentCount(const WinogradWeightWorker *worker)
-{
-  return worker->g.batch * worker->g.output[0] * worker->grid.residues * worker->pieces *
-         worker->grid.rows;
-}
-
-/* Most tiles of a block. */
-static int64_t blockTiles(const WinogradWeightWorker *worker)
-{
-  return worker->plan.blockSegments * divideUp(worker->grid.columns, worker->pieces);
-}
-
-/* Distance from one slice of the coefficients to the next, with room for a vector of tiles that is
- * written past a slice's end. */
-static int64_t sliceStep(const WinogradWeightWorker *worker)
-{
-  return roundUp(blockTiles(worker) + vectorLanes(), vectorLanes());
-}
-
-static int64_t imageStep(const WinogradWeightWorker *worker)
-{
-  return coefficientStep(worker->plan.blockSlices * sliceStep(worker));
-}
-
-static int64_t gradientStep(const WinogradWeightWorker *worker)
-{
-  return coefficientStep(blockTiles(worker) * mostLanes(worker));
-}
-
-static int64_t sumStep(const WinogradWeightWorker *worker)
-{
-  return coefficientStep(worker->plan.blockSlices * mostLanes(worker));
-}
-
-/* Number of elements of a share's results. */
-static int64_t resultElements(const WinogradWeightWorker *worker)
-{
-  return panels(worker) * worker->slices * filterOf(worker->plan.tiles) * mostLanes(worker);
-}
-
-/* Number of elements of a segment's rows of map gradients, for a vector of planes. */
-static int64_t packedElements(const WinogradWeightWorker *worker)
-{
-  const int64_t tiles = divideUp(worker->grid.columns, worker->pieces);
-  const int64_t side = worker->plan.tiles->side;
-  return side * (side * tiles + 2 * (side - 1) * worker->g.dilation[2]) * vectorLanes();
-}
-
-/* Number of elements of a task's results; 0 if all results are kept. */
-static int64_t taskElements(const WinogradWeightWorker *worker)
-{
-  const int64_t rows = worker->plan.blockSlices * filterOf(worker->plan.tiles);
-  return worker->plan.keepsResults ? 0 : rows * mostLanes(worker);
-}
-
-/* Lists of slices: one for each LeftOut, or of all. */
-static int64_t rowLists(const WinogradWeightWorker *worker)
-{
-  return worker->g.stride[1] == 2 ? LEFT_OUT_SETS : 1;
-}
-
-static void layOutShared(WinogradWeightWorker *worker, Scratch *scratch)
-{
-  const int64_t shares = worker->plan.shares;
-  if (worker->plan.keepsResults)
-    worker->results = THNN_take(scratch, shares * resultElements(worker), sizeof(real));
-  worker->totals = THNN_take(scratch, shares * panels(worker) * mostLanes(worker), sizeof(double));
-}
-
-static void layOutThread(WinogradWeightWorker *worker, Scratch *scratch)
-{
-  if (!worker->plan.keepsResults)
-    worker->results = THNN_take(scratch, taskElements(worker), sizeof(real));
-  worker->coefficients =
-      THNN_take(scratch, coefficientsOf(worker) * imageStep(worker), sizeof(real));
-  worker->gradients =
-      THNN_take(scratch, coefficientsOf(worker) * gradientStep(worker), sizeof(real));
-  worker->sums = THNN_take(scratch, coefficientsOf(worker) * sumStep(worker), sizeof(real));
-  worker->lines = THNN_take(scratch, worker->plan.tiles->lines, sizeof(real));
-  worker->packed = THNN_take(scratch, packedElements(worker), sizeof(real));
-  worker->blockTotals = THNN_take(scratch, mostLanes(worker), sizeof(real));
-  worker->zeros = THNN_take(scratch, mostLanes(worker), sizeof(real));
-  worker->row =
-      THNN_take(scratch, rowLists(worker) * worker->plan.blockSlices, sizeof(THNNOffsets));
-  worker->term = THNN_take(scratch, blockTiles(worker), sizeof(THNNOffsets));
-  worker->segment = THNN_take(scratch, worker->plan.blockSegments, sizeof(Segment));
-}
-
-/* ---- Planning -------------------------------------------------------------------------------- */
+/* Most bytes of a group's sums, which take at most a quarter of the workspace. They come from the
+ * last-level cache once for each block of tiles, which takes little time beside the products. */
+static const int64_t SUM_BYTES = 2 << 20;
 
 /* Counts products and fetching their sums; the transforms; the results. A register tile of one
  * vector spends most of its time on loads. */
@@ -192,22 +43,22 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
 {
   const WinogradWeightPlan *own = &worker->plan;
   const double coefficients = (double)coefficientsOf(worker);
-  const double segments = (double)segmentCount(worker), planes = (double)panels(worker);
+  const double segments = (double)segmentCount(worker), groups = (double)own->groups;
   const double tiles = segments / (double)worker->pieces * (double)worker->grid.columns;
   const double vectors = (double)divideUp(worker->g.outputPlanes, vectorLanes());
   const double slices = (double)worker->slices;
-  const double blocks = (double)divideUp(segmentCount(worker), own->blockSegments);
-  const double sliceBlocks = (double)divideUp(worker->slices, own->blockSlices);
+  const double blocks = (double)blockCount(worker);
+  const double gradients = (double)sliceBlocks(worker) * vectors;
   const double pieceVectors =
       (double)divideUp(divideUp(worker->grid.columns, worker->pieces), vectorLanes()) +
       costs[WINOGRAD_WEIGHT_PARTIAL];
   double counts[WINOGRAD_WEIGHT_COSTS] = {
       [WINOGRAD_WEIGHT_BLOCK] = coefficients * slices * vectors * blocks,
-      [WINOGRAD_WEIGHT_SOURCE] = planes * segments * pieceVectors * slices,
-      [WINOGRAD_WEIGHT_MOVED] = planes * segments / (double)worker->pieces * slices *
+      [WINOGRAD_WEIGHT_SOURCE] = groups * segments * pieceVectors * slices,
+      [WINOGRAD_WEIGHT_MOVED] = groups * segments / (double)worker->pieces * slices *
                                 movedRows(&worker->grid, worker->g.dilation[2]),
-      [WINOGRAD_WEIGHT_GRADIENT_TILE] = sliceBlocks * vectors * tiles,
-      [WINOGRAD_WEIGHT_GRADIENT_SEGMENT] = sliceBlocks * vectors * segments,
+      [WINOGRAD_WEIGHT_GRADIENT_TILE] = gradients * tiles,
+      [WINOGRAD_WEIGHT_GRADIENT_SEGMENT] = gradients * segments,
       [WINOGRAD_WEIGHT_RESULT] = (double)own->shares * slices * vectors,
   };
   counts[vectors > 1 ? WINOGRAD_WEIGHT_PRODUCT : WINOGRAD_WEIGHT_SINGLE] =
@@ -215,32 +66,32 @@ static void setWinogradWeightCost(AlgorithmPlan *plan, const WinogradWeightWorke
   setCost(plan, WINOGRAD_WEIGHT_COSTS, costs, counts);
 }
 
-static size_t sharedBytes(WinogradWeightWorker worker, int64_t shares)
+/* Chooses the blocks of tiles and of slices, and shares of the tiles that make a few tasks of one
+ * group of panels. */
+static void chooseBlocks(WinogradWeightWorker *worker)
 {
-  Scratch scratch = {0};
-  worker.plan.shares = shares;
-  layOutShared(&worker, &scratch);
-  return scratch.used;
+  WinogradWeightPlan *own = &worker->plan;
+  const int64_t tiles = NEAR_BYTES / (mostLanes(worker) * (int64_t)sizeof(real));
+  const int64_t segments = tiles / divideUp(worker->grid.columns, worker->pieces);
+  const int64_t blocks = divideUp(segmentCount(worker), maximum(segments, 1));
+  own->blockSlices = evenBlock(worker->slices, MOST_SLICES, 1);
+  own->shares = 1;
+  while (sliceBlocks(worker) * own->shares < ENOUGH_BLOCKS && 2 * own->shares <= blocks)
+    own->shares *= 2;
+  own->blockSegments = divideUp(segmentCount(worker), roundUp(blocks, own->shares));
 }
 
-/* The number of parts of the work: panels times blocks of slices. */
-static int64_t partCount(const WinogradWeightWorker *worker)
+/* The number of groups of panels: few, but enough for threads, and for the sums of a group to have
+ * room. Results do not depend on it. */
+static int64_t chooseGroups(const AlgorithmPlan *plan, const WinogradWeightWorker *worker,
+                            int threads)
 {
-  return panels(worker) * divideUp(worker->slices, worker->plan.blockSlices);
-}
-
-/* The number of shares: enough for threads to have equally many tasks, if there are blocks and room
- * for them. */
-static int64_t chooseShares(const WinogradWeightWorker *worker, size_t roomBytes)
-{
-  const int64_t tasks = partCount(worker);
-  const int64_t blocks = divideUp(segmentCount(worker), worker->plan.blockSegments);
-  int64_t shares = 1;
-  while (worker->plan.keepsResults && tasks * shares % ENOUGH_BLOCKS > 0 &&
-         tasks * shares < 2 * ENOUGH_BLOCKS && 2 * shares <= blocks &&
-         sharedBytes(*worker, 2 * shares) <= roomBytes)
-    shares *= 2;
-  return shares;
+  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
+  const int64_t shares = worker->plan.shares, bytes = panelSums(worker) * (int64_t)sizeof(real);
+  const bool one = blockCount(worker) <= shares; /* block of a task: a panel's sums at a time */
+  const int64_t most = one ? panels(worker) : maximum(minimum(SUM_BYTES, limitBytes / 4) / bytes, 1);
+  const int64_t tasks = threads > 1 ? divideUp(2 * threads, sliceBlocks(worker) * shares) : 1;
+  return minimum(maximum(divideUp(panels(worker), most), tasks), panels(worker));
 }
 
 /* Measures the scratch; returns whether it fits. */
@@ -253,6 +104,20 @@ static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keep
   return fits(plan, &shared, &thread);
 }
 
+/* Measures the scratch. Without room for the results of all shares there are fewer, and at last the
+ * results are not kept. Returns whether it fits. */
+static bool fitsSomehow(AlgorithmPlan *plan, WinogradWeightWorker *worker)
+{
+  WinogradWeightPlan *own = &worker->plan;
+  for (int64_t shares = own->shares; shares > 0; shares /= 2) {
+    own->shares = shares;
+    own->groups = chooseGroups(plan, worker, 1);
+    if (measure(plan, worker, true))
+      return true;
+  }
+  return measure(plan, worker, false);
+}
+
 bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tilesOf,
                                      const double *costs)
 {
@@ -260,17 +125,12 @@ bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles
     return false;
   WinogradWeightWorker worker = workerFor(&plan->geometry, tilesOf);
   WinogradWeightPlan *own = &worker.plan;
-  const int64_t tiles = NEAR_BYTES / (mostLanes(&worker) * (int64_t)sizeof(real));
-  const int64_t segments = tiles / divideUp(worker.grid.columns, worker.pieces);
-  own->blockSegments = evenBlock(segmentCount(&worker), maximum(segments, 1), 1);
-  own->blockSlices = evenBlock(worker.slices, MOST_SLICES, 1);
-  own->shares = 1;
-  if (!measure(plan, &worker, true) && !measure(plan, &worker, false))
+  chooseBlocks(&worker);
+  if (!fitsSomehow(plan, &worker))
     return false;
-  own->shares = chooseShares(&worker, THNN_State_workspaceLimit(plan->state) - plan->threadBytes);
-  plan->sharedBytes = sharedBytes(worker, own->shares);
   setWinogradWeightCost(plan, &worker, costs);
-  plan->threads = threadsFor(plan, partCount(&worker) * own->shares);
+  plan->threads = threadsFor(plan, panels(&worker) * sliceBlocks(&worker) * own->shares);
+  own->groups = chooseGroups(plan, &worker, plan->threads);
   KEEP_OWN(plan, *own);
   return true;
 }
@@ -385,12 +245,13 @@ static void listSlices(WinogradWeightWorker *worker, int64_t first, int64_t end,
   }
 }
 
+/* Multiplies a block of tiles, and adds to the panel's sums, or begins them. */
 static void multiplyBlock(const WinogradWeightWorker *worker, const Panel *panel, int64_t slices,
-                          int64_t tiles, bool begins)
+                          int64_t tiles, bool begins, real *panelSums)
 {
   for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++) {
     const LeftOut set = leftOutAt(&worker->g, worker->plan.tiles, coefficient);
-    real *sums = worker->sums + coefficient * sumStep(worker);
+    real *sums = panelSums + coefficient * sumStep(worker);
     if (begins && set != NONE)
       THNN_(simd).pointwise.fill(slices * panel->lanes, 0, sums);
     const Products products = {.row = worker->row + (int)set * worker->plan.blockSlices,
@@ -423,40 +284,6 @@ static double *totalsOf(const WinogradWeightWorker *worker, int64_t share, int64
   return worker->totals + (share * panels(worker) + panel) * mostLanes(worker);
 }
 
-/* Runs a task: part number `part`, which is a panel and a block of slices, for one share. Returns
- * whether all its results are finite. */
-static bool runTask(WinogradWeightWorker *worker, int64_t part, int64_t share)
-{
-  const WinogradWeightPlan *plan = &worker->plan;
-  const int64_t sliceBlocks = divideUp(worker->slices, plan->blockSlices);
-  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * plan->blockSlices;
-  const int64_t end = minimum(first + plan->blockSlices, worker->slices);
-  const int64_t segments = segmentCount(worker);
-  const int64_t blocks = divideUp(segments, plan->blockSegments);
-  const int64_t beginBlock = blocks * share / plan->shares;
-  const int64_t endBlock = blocks * (share + 1) / plan->shares;
-  const Panel panel = panelOfMap(worker, index);
-  double *totals = totalsOf(worker, share, index);
-  const THNNOffsets none = {0, 0};
-  listSlices(worker, first, end, panel.lanes);
-  listOffsets(blockTiles(worker), none, (THNNOffsets){1, panel.lanes}, worker->term);
-  for (int64_t lane = 0; first == 0 && lane < panel.lanes; lane++)
-    totals[lane] = 0;
-  for (int64_t block = beginBlock; block < endBlock; block++) {
-    const int64_t begin = block * plan->blockSegments;
-    const int64_t stop = minimum(begin + plan->blockSegments, segments);
-    listSegments(worker, begin, stop);
-    const int64_t tiles = transformSlices(worker, stop - begin, first, end);
-    THNN_(simd).pointwise.fill(panel.lanes, 0, worker->blockTotals);
-    transformGradients(worker, stop - begin, &panel);
-    for (int64_t lane = 0; first == 0 && lane < panel.lanes; lane++)
-      totals[lane] += worker->blockTotals[lane];
-    multiplyBlock(worker, &panel, end - first, tiles, block == beginBlock);
-  }
-  return plan->tiles->toTaps(end - first, panel.lanes, worker->sums, sumStep(worker),
-                             resultsOf(worker, share, index, first));
-}
-
 /* Adds the taps that `count` filters of slices have, the first of which is number `filter`, to the
  * gradient of the weight of a layer with a stride. */
 static void addSlices(const WinogradWeightWorker *worker, int64_t filter, int64_t count,
@@ -473,14 +300,12 @@ static void addSlices(const WinogradWeightWorker *worker, int64_t filter, int64_
     }
 }
 
-/* Adds up the shares' results of a part, and adds them to the weight gradient. */
-static void storeResults(const WinogradWeightWorker *worker, int64_t part, real scale,
-                         real *gradWeight)
+/* Adds up the shares' results of a panel and the slices [first, end), and adds them to the weight
+ * gradient. */
+static void storeResults(const WinogradWeightWorker *worker, int64_t index, int64_t first,
+                         int64_t end, real scale, real *gradWeight)
 {
   const WinogradWeightPlan *plan = &worker->plan;
-  const int64_t sliceBlocks = divideUp(worker->slices, plan->blockSlices);
-  const int64_t index = part / sliceBlocks, first = part % sliceBlocks * plan->blockSlices;
-  const int64_t end = minimum(first + plan->blockSlices, worker->slices);
   const Panel panel = panelOfMap(worker, index);
   const int64_t taps = filterOf(plan->tiles), rows = (end - first) * taps;
   real *results = resultsOf(worker, 0, index, first), *transposed = worker->sums;
@@ -495,6 +320,71 @@ static void storeResults(const WinogradWeightWorker *worker, int64_t part, real 
     else
       addSlices(worker, filter, end - first, transposed, scale, gradWeight);
   }
+}
+
+/* The sums of a panel of the group. */
+static real *sumsOf(const WinogradWeightWorker *worker, int64_t place)
+{
+  return worker->sums + place % panelsAtATime(worker) * panelSums(worker);
+}
+
+/* Adds the products of a panel, which is number `place` of its group, with a block's transformed
+ * slices [first, end) to its sums. */
+static void addPanel(WinogradWeightWorker *worker, const Panel *panel, int64_t place,
+                     int64_t segments, int64_t tiles, int64_t first, int64_t end, bool begins,
+                     double *totals)
+{
+  listSlices(worker, first, end, panel->lanes);
+  listOffsets(tiles, (THNNOffsets){0, 0}, (THNNOffsets){1, panel->lanes}, worker->term);
+  THNN_(simd).pointwise.fill(panel->lanes, 0, worker->blockTotals);
+  transformGradients(worker, segments, panel);
+  for (int64_t lane = 0; first == 0 && lane < panel->lanes; lane++)
+    totals[lane] = (begins ? 0 : totals[lane]) + worker->blockTotals[lane];
+  multiplyBlock(worker, panel, end - first, tiles, begins, sumsOf(worker, place));
+}
+
+/* Runs a task: part number `part`, which is a group of panels and a block of slices, for one share.
+ * Adds the results to the weight gradient, if they are not kept. Returns whether all of them are
+ * finite. */
+static bool runTask(WinogradWeightWorker *worker, int64_t part, int64_t share, const Operands *of)
+{
+  const WinogradWeightPlan *plan = &worker->plan;
+  const int64_t group = part / sliceBlocks(worker);
+  const int64_t beginPanel = firstPanel(worker, group), endPanel = firstPanel(worker, group + 1);
+  const int64_t first = part % sliceBlocks(worker) * plan->blockSlices;
+  const int64_t end = minimum(first + plan->blockSlices, worker->slices);
+  const int64_t segments = segmentCount(worker), blocks = blockCount(worker);
+  const int64_t beginBlock = blocks * share / plan->shares;
+  const int64_t endBlock = blocks * (share + 1) / plan->shares;
+  bool finite = true;
+  for (int64_t block = beginBlock; block < endBlock; block++) {
+    const int64_t begin = block * plan->blockSegments;
+    const int64_t stop = minimum(begin + plan->blockSegments, segments);
+    listSegments(worker, begin, stop);
+    const int64_t tiles = transformSlices(worker, stop - begin, first, end);
+    for (int64_t index = beginPanel; index < endPanel; index++) {
+      const Panel panel = panelOfMap(worker, index);
+      addPanel(worker, &panel, index - beginPanel, stop - begin, tiles, first, end,
+               block == beginBlock, totalsOf(worker, share, index));
+      if (block + 1 < endBlock)
+        continue;
+      finite &= plan->tiles->toTaps(end - first, panel.lanes, sumsOf(worker, index - beginPanel),
+                                    sumStep(worker), resultsOf(worker, share, index, first));
+      if (!plan->keepsResults)
+        storeResults(worker, index, first, end, (real)of->scale, of->gradWeight);
+    }
+  }
+  return finite;
+}
+
+/* Adds the kept results of a part to the weight gradient. */
+static void storePart(const WinogradWeightWorker *worker, int64_t part, const Operands *of)
+{
+  const int64_t group = part / sliceBlocks(worker);
+  const int64_t first = part % sliceBlocks(worker) * worker->plan.blockSlices;
+  const int64_t end = minimum(first + worker->plan.blockSlices, worker->slices);
+  for (int64_t index = firstPanel(worker, group); index < firstPanel(worker, group + 1); index++)
+    storeResults(worker, index, first, end, (real)of->scale, of->gradWeight);
 }
 
 static void addTotals(const WinogradWeightWorker *worker, accreal scale, real *gradBias)
@@ -570,14 +460,11 @@ bool THNN_(winogradWeight_runConvolution)(const AlgorithmPlan *plan, const Opera
     layOutThread(&worker, &own);
     THNN_(simd).pointwise.fill(mostLanes(&worker), 0, worker.zeros);
 #pragma omp for schedule(static) reduction(| : wrong)
-    for (int64_t task = 0; task < parts * common.plan.shares; task++) {
-      wrong |= !runTask(&worker, task % parts, task / parts);
-      if (!keeps)
-        storeResults(&worker, task, (real)of->scale, of->gradWeight);
-    }
+    for (int64_t task = 0; task < parts * common.plan.shares; task++)
+      wrong |= !runTask(&worker, task % parts, task / parts, of);
 #pragma omp for schedule(static)
     for (int64_t part = 0; part < (wrong || !keeps ? 0 : parts); part++)
-      storeResults(&worker, part, (real)of->scale, of->gradWeight);
+      storePart(&worker, part, of);
   }
   if (wrong)
     return false;
