@@ -61,10 +61,10 @@ INLINE Lanes firstLanes(int64_t count)
 typedef Place Lanes __attribute__((vector_size(VECTOR_BYTES)));
 INLINE Lanes firstLanes(int64_t count)
 {
-  Lanes lanes = {0};
+  Lanes number = {0};
   for (int l = 0; l < LANES; l++)
-    lanes[l] = l < count ? -1 : 0;
-  return lanes;
+    number[l] = l; /* a constant vector, with optimization */
+  return number < (Place)count;
 }
 #endif
 
