@@ -30,10 +30,10 @@ AVX2.
 
 The algorithms LATER were timed on processors of the latter kind alone. They are fitted and get
 their factors last, while the costs of the others stay. Since they gain most in large layers, these
-were timed, too, up to 4e8 operations, with all algorithms (`-large`); the others' costs do not
+were timed, too, with all algorithms (`-large`, of `time 240 5e7 1.5e9`); the others' costs do not
 follow from these. They are taken where they gain more than a little: with AVX-512, of the passes in
-which they were chosen, 5 of 140 took more than 15 % longer than another algorithm, and with this
-CAUTION none of 117; with AVX2 29 of 131, and 15 of 87.
+which they were chosen, 8 of 134 took more than 15 % longer than another algorithm, and with this
+CAUTION 4 of 124; with AVX2 7 of 121, and 5 of 112.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ FACTORS = (0.6, 0.7, 0.8, 0.9, 1.1, 1.25, 1.4, 1.6)
 
 LATER = ("fourier", "fourierWeight")
 """Algorithms that are fitted after the others."""
-CAUTION = 1.2
+CAUTION = 1.1
 """What their costs are multiplied by."""
 
 ALONE = ("packedProducts", "storedByte")
@@ -188,10 +188,17 @@ def has_few_taps(layer: str) -> bool:
     return taps[0] > 1 and max(taps) <= 3
 
 
+def has_few_filters(layer: str) -> bool:
+    """Whether a layer has a filter for each pair of a few planes."""
+    inputs, outputs = map(int, layer.split()[1:3])
+    return inputs * outputs <= 1024
+
+
 def is_asked(row: Row) -> bool:
     """Whether the engine asks an algorithm for its costs in such a layer, if none is named."""
     if row.algorithm in LATER:
-        return not has_few_taps(row.layer)
+        few = has_few_filters(row.layer) and row.algorithm != "fourierWeight"
+        return few or not has_few_taps(row.layer)
     return row.algorithm != "direct" or not is_pointwise(row.layer)
 
 
