@@ -44,17 +44,19 @@ FourierRoom THNN_(fourierTiles_takeRoom)(const FourierGrid *grid, Scratch *scrat
 /* Whether there may be so few products for each result as to be worth the transforms. With up to 3x3
  * taps, Winograd's tiles of 4x4 need about as few, and a tenth of the numbers for each filter. But
  * their transforms take longer, which shows where there are few filters, though not in gradients of
- * the weight. Lines need 23 for 15 results of two taps, which is hardly less than the definition's
- * 30. */
+ * the weight; with fewer planes, no transforms gain. Lines need 23 for 15 results of two taps, which
+ * is hardly less than the definition's 30. */
 static bool mayGain(const AlgorithmPlan *plan)
 {
-  enum { FEWEST_PLANES = 3, FEW_TAPS = 3, FEW_FILTERS = 1024 };
+  enum { FEWEST_PLANES = 3, FEW_TAPS = 3, FEW_PLANES = 16, FEW_FILTERS = 1024 };
   const THNNConvolution *g = &plan->geometry;
-  if (minimum(g->inputPlanes, g->outputPlanes) < FEWEST_PLANES)
+  const int64_t planes = minimum(g->inputPlanes, g->outputPlanes);
+  if (planes < FEWEST_PLANES)
     return false;
   if (tapsAlong(g, 1) == 1)
     return tapsAlong(g, 2) >= FEW_TAPS;
-  const bool fewFilters = g->inputPlanes * g->outputPlanes <= FEW_FILTERS &&
+  const bool fewFilters = planes >= FEW_PLANES &&
+                          g->inputPlanes * g->outputPlanes <= FEW_FILTERS &&
                           plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
   return maximum(g->kernel[1], g->kernel[2]) > FEW_TAPS || fewFilters ||
          THNN_State_accuracy(plan->state) == THNN_ACCURACY_HIGH;
