@@ -55,8 +55,7 @@ static bool mayGain(const AlgorithmPlan *plan)
     return false;
   if (tapsAlong(g, 1) == 1)
     return tapsAlong(g, 2) >= FEW_TAPS;
-  const bool fewFilters = planes >= FEW_PLANES &&
-                          g->inputPlanes * g->outputPlanes <= FEW_FILTERS &&
+  const bool fewFilters = planes >= FEW_PLANES && g->inputPlanes * g->outputPlanes <= FEW_FILTERS &&
                           plan->part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
   return maximum(g->kernel[1], g->kernel[2]) > FEW_TAPS || fewFilters ||
          THNN_State_accuracy(plan->state) == THNN_ACCURACY_HIGH;

@@ -89,7 +89,8 @@ static int64_t chooseGroups(const AlgorithmPlan *plan, const WinogradWeightWorke
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   const int64_t shares = worker->plan.shares, bytes = panelSums(worker) * (int64_t)sizeof(real);
   const bool one = blockCount(worker) <= shares; /* block of a task: a panel's sums at a time */
-  const int64_t most = one ? panels(worker) : maximum(minimum(SUM_BYTES, limitBytes / 4) / bytes, 1);
+  const int64_t most =
+      one ? panels(worker) : maximum(minimum(SUM_BYTES, limitBytes / 4) / bytes, 1);
   const int64_t tasks = threads > 1 ? divideUp(2 * threads, sliceBlocks(worker) * shares) : 1;
   return minimum(maximum(divideUp(panels(worker), most), tasks), panels(worker));
 }
