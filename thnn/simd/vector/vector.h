@@ -61,10 +61,18 @@ INLINE Lanes firstLanes(int64_t count)
 typedef Place Lanes __attribute__((vector_size(VECTOR_BYTES)));
 INLINE Lanes firstLanes(int64_t count)
 {
-  Lanes number = {0};
+  Lanes lanes = {0};
+#  if defined(__AVX__)
+  /* GCC would compare lane by lane, and put the results into a vector. */
   for (int l = 0; l < LANES; l++)
-    number[l] = l; /* a constant vector, with optimization */
-  return number < (Place)count;
+    lanes[l] = l; /* a constant vector, with optimization */
+  return lanes < (Place)count;
+#  else
+  /* Without masked loads, lanes are looked at one by one. */
+  for (int l = 0; l < LANES; l++)
+    lanes[l] = l < count ? -1 : 0;
+  return lanes;
+#  endif
 }
 #endif
 
