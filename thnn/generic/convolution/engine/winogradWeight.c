@@ -88,9 +88,8 @@ static int64_t chooseGroups(const AlgorithmPlan *plan, const WinogradWeightWorke
 {
   const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   const int64_t shares = worker->plan.shares, bytes = panelSums(worker) * (int64_t)sizeof(real);
-  const bool one = blockCount(worker) <= shares; /* block of a task: a panel's sums at a time */
-  const int64_t most =
-      one ? panels(worker) : maximum(minimum(SUM_BYTES, limitBytes / 4) / bytes, 1);
+  const int64_t fitting = maximum(minimum(SUM_BYTES, limitBytes / 4) / bytes, 1);
+  const int64_t most = taskHasOneBlock(worker) ? panels(worker) : fitting;
   const int64_t tasks = threads > 1 ? divideUp(2 * threads, sliceBlocks(worker) * shares) : 1;
   return minimum(maximum(divideUp(panels(worker), most), tasks), panels(worker));
 }
@@ -105,6 +104,17 @@ static bool measure(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keep
   return fits(plan, &shared, &thread);
 }
 
+/* Chooses the groups of one thread: one panel each, if the sums of more have no room. Returns whether
+ * the scratch fits. */
+static bool fitsInGroups(AlgorithmPlan *plan, WinogradWeightWorker *worker, bool keepsResults)
+{
+  worker->plan.groups = chooseGroups(plan, worker, 1);
+  if (measure(plan, worker, keepsResults))
+    return true;
+  worker->plan.groups = panels(worker);
+  return measure(plan, worker, keepsResults);
+}
+
 /* Measures the scratch. Without room for the results of all shares there are fewer, and at last the
  * results are not kept. Returns whether it fits. */
 static bool fitsSomehow(AlgorithmPlan *plan, WinogradWeightWorker *worker)
@@ -112,11 +122,10 @@ static bool fitsSomehow(AlgorithmPlan *plan, WinogradWeightWorker *worker)
   WinogradWeightPlan *own = &worker->plan;
   for (int64_t shares = own->shares; shares > 0; shares /= 2) {
     own->shares = shares;
-    own->groups = chooseGroups(plan, worker, 1);
-    if (measure(plan, worker, true))
+    if (fitsInGroups(plan, worker, true))
       return true;
   }
-  return measure(plan, worker, false);
+  return fitsInGroups(plan, worker, false);
 }
 
 bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tilesOf,
@@ -129,9 +138,9 @@ bool THNN_(winogradWeight_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles
   chooseBlocks(&worker);
   if (!fitsSomehow(plan, &worker))
     return false;
-  setWinogradWeightCost(plan, &worker, costs);
+  setWinogradWeightCost(plan, &worker, costs); /* with the groups of one thread */
   plan->threads = threadsFor(plan, panels(&worker) * sliceBlocks(&worker) * own->shares);
-  own->groups = chooseGroups(plan, &worker, plan->threads);
+  own->groups = maximum(own->groups, chooseGroups(plan, &worker, plan->threads));
   KEEP_OWN(plan, *own);
   return true;
 }
@@ -161,14 +170,14 @@ static void listSegments(const WinogradWeightWorker *worker, int64_t first, int6
   }
 }
 
-/* Transforms slices [first, end) of the listed segments. Returns the number of their tiles. */
-static int64_t transformSlices(const WinogradWeightWorker *worker, int64_t segments, int64_t first,
-                               int64_t end)
+/* Transforms slices of the listed segments. Returns the number of their tiles. */
+static int64_t transformSlices(const WinogradWeightWorker *worker, int64_t segments,
+                               THNNRange slices)
 {
   const int64_t step = imageStep(worker);
   int64_t tiles = 0;
-  for (int64_t slice = first; slice < end; slice++) {
-    real *coefficients = worker->coefficients + (slice - first) * sliceStep(worker);
+  for (int64_t slice = slices.begin; slice < slices.end; slice++) {
+    real *coefficients = worker->coefficients + (slice - slices.begin) * sliceStep(worker);
     tiles = 0;
     for (int64_t i = 0; i < segments; i++) {
       transformSlice(&worker->g, worker->plan.tiles, &worker->segment[i], slice, worker->image,
@@ -233,26 +242,42 @@ static void transformGradients(const WinogradWeightWorker *worker, int64_t segme
 
 /* ---- One task -------------------------------------------------------------------------------- */
 
-/* Lists slices [first, end) of a task, for a panel of so many lanes. */
-static void listSlices(WinogradWeightWorker *worker, int64_t first, int64_t end, int64_t lanes)
+/* The slices of part number `part` of the work. */
+static THNNRange slicesOfPart(const WinogradWeightWorker *worker, int64_t part)
+{
+  const int64_t most = worker->plan.blockSlices, first = part % sliceBlocks(worker) * most;
+  return (THNNRange){first, minimum(first + most, worker->slices)};
+}
+
+/* Its panels. */
+static THNNRange panelsOfPart(const WinogradWeightWorker *worker, int64_t part)
+{
+  const int64_t group = part / sliceBlocks(worker), count = panels(worker);
+  const int64_t groups = worker->plan.groups;
+  return (THNNRange){count * group / groups, count * (group + 1) / groups};
+}
+
+/* Lists the slices of a task, for a panel of so many lanes. */
+static void listSlices(WinogradWeightWorker *worker, THNNRange slices, int64_t lanes)
 {
   for (int set = 0; set < rowLists(worker); set++) {
     THNNOffsets *row = worker->row + set * worker->plan.blockSlices;
     worker->rows[set] = 0;
-    for (int64_t slice = first; slice < end; slice++)
-      if (!leavesOut((LeftOut)set, slice % PHASES))
-        row[worker->rows[set]++] =
-            (THNNOffsets){(slice - first) * sliceStep(worker), (slice - first) * lanes};
+    for (int64_t slice = slices.begin; slice < slices.end; slice++)
+      if (!leavesOut((LeftOut)set, slice % PHASES)) {
+        const int64_t place = slice - slices.begin;
+        row[worker->rows[set]++] = (THNNOffsets){place * sliceStep(worker), place * lanes};
+      }
   }
 }
 
 /* Multiplies a block of tiles, and adds to the panel's sums, or begins them. */
 static void multiplyBlock(const WinogradWeightWorker *worker, const Panel *panel, int64_t slices,
-                          int64_t tiles, bool begins, real *panelSums)
+                          int64_t tiles, bool begins, real *all)
 {
   for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++) {
     const LeftOut set = leftOutAt(&worker->g, worker->plan.tiles, coefficient);
-    real *sums = panelSums + coefficient * sumStep(worker);
+    real *sums = all + coefficient * sumStep(worker);
     if (begins && set != NONE)
       THNN_(simd).pointwise.fill(slices * panel->lanes, 0, sums);
     const Products products = {.row = worker->row + (int)set * worker->plan.blockSlices,
@@ -301,25 +326,25 @@ static void addSlices(const WinogradWeightWorker *worker, int64_t filter, int64_
     }
 }
 
-/* Adds up the shares' results of a panel and the slices [first, end), and adds them to the weight
- * gradient. */
-static void storeResults(const WinogradWeightWorker *worker, int64_t index, int64_t first,
-                         int64_t end, real scale, real *gradWeight)
+/* Adds up the shares' results of a panel and some slices, and adds them to the weight gradient. */
+static void storeResults(const WinogradWeightWorker *worker, int64_t index, THNNRange slices,
+                         real scale, real *gradWeight)
 {
   const WinogradWeightPlan *plan = &worker->plan;
   const Panel panel = panelOfMap(worker, index);
-  const int64_t taps = filterOf(plan->tiles), rows = (end - first) * taps;
-  real *results = resultsOf(worker, 0, index, first), *transposed = worker->sums;
+  const int64_t taps = filterOf(plan->tiles), count = slices.end - slices.begin;
+  const int64_t rows = count * taps;
+  real *results = resultsOf(worker, 0, index, slices.begin), *transposed = worker->sums;
   for (int64_t share = 1; share < plan->shares; share++)
-    THNN_(simd).pointwise.axpy(rows * panel.lanes, 1, resultsOf(worker, share, index, first),
+    THNN_(simd).pointwise.axpy(rows * panel.lanes, 1, resultsOf(worker, share, index, slices.begin),
                                results);
   THNN_(simd).products.transpose(rows, panel.planes, results, panel.lanes, transposed, rows);
   for (int64_t lane = 0; lane < panel.planes; lane++, transposed += rows) {
-    const int64_t filter = (panel.first + lane) * worker->slices + first;
+    const int64_t filter = (panel.first + lane) * worker->slices + slices.begin;
     if (worker->g.stride[1] == 1)
       THNN_(simd).pointwise.axpy(rows, scale, transposed, gradWeight + filter * taps);
     else
-      addSlices(worker, filter, end - first, transposed, scale, gradWeight);
+      addSlices(worker, filter, count, transposed, scale, gradWeight);
   }
 }
 
@@ -330,30 +355,25 @@ static real *sumsOf(const WinogradWeightWorker *worker, int64_t place)
 }
 
 /* Adds the products of a panel, which is number `place` of its group, with a block's transformed
- * slices [first, end) to its sums. */
+ * slices to its sums, and its gradients to `totals`; both begin with the first block. */
 static void addPanel(WinogradWeightWorker *worker, const Panel *panel, int64_t place,
-                     int64_t segments, int64_t tiles, int64_t first, int64_t end, bool begins,
-                     double *totals)
+                     int64_t segments, int64_t tiles, THNNRange slices, bool begins, double *totals)
 {
-  listSlices(worker, first, end, panel->lanes);
+  listSlices(worker, slices, panel->lanes);
   listOffsets(tiles, (THNNOffsets){0, 0}, (THNNOffsets){1, panel->lanes}, worker->term);
   THNN_(simd).pointwise.fill(panel->lanes, 0, worker->blockTotals);
   transformGradients(worker, segments, panel);
-  for (int64_t lane = 0; first == 0 && lane < panel->lanes; lane++)
+  for (int64_t lane = 0; slices.begin == 0 && lane < panel->lanes; lane++)
     totals[lane] = (begins ? 0 : totals[lane]) + worker->blockTotals[lane];
-  multiplyBlock(worker, panel, end - first, tiles, begins, sumsOf(worker, place));
+  multiplyBlock(worker, panel, slices.end - slices.begin, tiles, begins, sumsOf(worker, place));
 }
 
-/* Runs a task: part number `part`, which is a group of panels and a block of slices, for one share.
- * Adds the results to the weight gradient, if they are not kept. Returns whether all of them are
- * finite. */
+/* Runs a task: a part, which is a group of panels and a block of slices, for one share. Adds the
+ * results to the weight gradient, if they are not kept. Returns whether all of them are finite. */
 static bool runTask(WinogradWeightWorker *worker, int64_t part, int64_t share, const Operands *of)
 {
   const WinogradWeightPlan *plan = &worker->plan;
-  const int64_t group = part / sliceBlocks(worker);
-  const int64_t beginPanel = firstPanel(worker, group), endPanel = firstPanel(worker, group + 1);
-  const int64_t first = part % sliceBlocks(worker) * plan->blockSlices;
-  const int64_t end = minimum(first + plan->blockSlices, worker->slices);
+  const THNNRange group = panelsOfPart(worker, part), slices = slicesOfPart(worker, part);
   const int64_t segments = segmentCount(worker), blocks = blockCount(worker);
   const int64_t beginBlock = blocks * share / plan->shares;
   const int64_t endBlock = blocks * (share + 1) / plan->shares;
@@ -362,17 +382,18 @@ static bool runTask(WinogradWeightWorker *worker, int64_t part, int64_t share, c
     const int64_t begin = block * plan->blockSegments;
     const int64_t stop = minimum(begin + plan->blockSegments, segments);
     listSegments(worker, begin, stop);
-    const int64_t tiles = transformSlices(worker, stop - begin, first, end);
-    for (int64_t index = beginPanel; index < endPanel; index++) {
+    const int64_t tiles = transformSlices(worker, stop - begin, slices);
+    for (int64_t index = group.begin; index < group.end; index++) {
       const Panel panel = panelOfMap(worker, index);
-      addPanel(worker, &panel, index - beginPanel, stop - begin, tiles, first, end,
-               block == beginBlock, totalsOf(worker, share, index));
+      const int64_t place = index - group.begin;
+      addPanel(worker, &panel, place, stop - begin, tiles, slices, block == beginBlock,
+               totalsOf(worker, share, index));
       if (block + 1 < endBlock)
         continue;
-      finite &= plan->tiles->toTaps(end - first, panel.lanes, sumsOf(worker, index - beginPanel),
-                                    sumStep(worker), resultsOf(worker, share, index, first));
+      finite &= plan->tiles->toTaps(slices.end - slices.begin, panel.lanes, sumsOf(worker, place),
+                                    sumStep(worker), resultsOf(worker, share, index, slices.begin));
       if (!plan->keepsResults)
-        storeResults(worker, index, first, end, (real)of->scale, of->gradWeight);
+        storeResults(worker, index, slices, (real)of->scale, of->gradWeight);
     }
   }
   return finite;
@@ -381,11 +402,9 @@ static bool runTask(WinogradWeightWorker *worker, int64_t part, int64_t share, c
 /* Adds the kept results of a part to the weight gradient. */
 static void storePart(const WinogradWeightWorker *worker, int64_t part, const Operands *of)
 {
-  const int64_t group = part / sliceBlocks(worker);
-  const int64_t first = part % sliceBlocks(worker) * worker->plan.blockSlices;
-  const int64_t end = minimum(first + worker->plan.blockSlices, worker->slices);
-  for (int64_t index = firstPanel(worker, group); index < firstPanel(worker, group + 1); index++)
-    storeResults(worker, index, first, end, (real)of->scale, of->gradWeight);
+  const THNNRange group = panelsOfPart(worker, part);
+  for (int64_t index = group.begin; index < group.end; index++)
+    storeResults(worker, index, slicesOfPart(worker, part), (real)of->scale, of->gradWeight);
 }
 
 static void addTotals(const WinogradWeightWorker *worker, accreal scale, real *gradBias)

@@ -110,12 +110,6 @@ static inline int64_t panelSums(const WinogradWeightWorker *worker)
   return coefficientsOf(worker) * sumStep(worker);
 }
 
-/* The first panel of group number `group`. */
-static inline int64_t firstPanel(const WinogradWeightWorker *worker, int64_t group)
-{
-  return panels(worker) * group / worker->plan.groups;
-}
-
 /* The number of blocks of tiles. */
 static inline int64_t blockCount(const WinogradWeightWorker *worker)
 {
@@ -134,11 +128,16 @@ static inline int64_t partCount(const WinogradWeightWorker *worker)
   return worker->plan.groups * sliceBlocks(worker);
 }
 
+/* Whether no task has more than one block of tiles: one panel's sums are finished after the other. */
+static inline bool taskHasOneBlock(const WinogradWeightWorker *worker)
+{
+  return blockCount(worker) <= worker->plan.shares;
+}
+
 /* The most panels of a group whose sums are there at a time. */
 static inline int64_t panelsAtATime(const WinogradWeightWorker *worker)
 {
-  const bool one = blockCount(worker) <= worker->plan.shares; /* block of a task */
-  return one ? 1 : divideUp(panels(worker), worker->plan.groups);
+  return taskHasOneBlock(worker) ? 1 : divideUp(panels(worker), worker->plan.groups);
 }
 
 /* Number of elements of a share's results. */
