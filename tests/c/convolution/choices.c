@@ -68,6 +68,53 @@ void testStridesByTransforms(THNNState *state)
   THNN_tuning.splitsVectors = splits;
 }
 
+/* With 3x3 taps, too, maps of a few planes take Fourier transforms, though not with so few that these
+ * cost more than they save, and not for weights: measured with float where AVX-512 is computed in
+ * halves. */
+void testFewFilters(THNNState *state)
+{
+  const int planes[] = {8, 16, 64};
+  const bool splits = THNN_tuning.splitsVectors;
+  if (sizeof(real) != sizeof(float) || strncmp(THNN_simdLevelName(), "avx", strlen("avx")) != 0)
+    return;
+  THNN_tuning.splitsVectors = true;
+  for (int i = 0; i < 3; i++)
+    for (int part = THNN_CONVOLUTION_FORWARD; part <= THNN_CONVOLUTION_BACKWARD_WEIGHT; part++) {
+      const THNNConvolution g = layerOf(8, planes[i], planes[i], 28, 28);
+      THNNConvolutionPlan plan;
+      THNN_(engine_prepare)(&plan, state, &g, (THNNConvolutionPart)part);
+      const bool transforms = isRow(&plan, "fourier") || isRow(&plan, "fourierWeight");
+      CHECK(transforms == (planes[i] == 16 && part != THNN_CONVOLUTION_BACKWARD_WEIGHT));
+    }
+  THNN_tuning.splitsVectors = splits;
+}
+
+/* What fits a small workspace fits a larger one, where sums of more panels are kept at a time. */
+void testRoomForSums(THNNState *state)
+{
+  const char *rows[] = {"winogradWeight", "winogradWeight4", "winogradWeight25"};
+  int fitting = 0;
+  for (int i = 0; i < 3; i++)
+    for (int64_t size = 14; size <= 112; size *= 2) {
+      const int64_t taps = i < 2 ? 3 : 5;
+      THNNConvolution g = layerOf(8, 256, 256, size, size);
+      THNNConvolutionPlan plan;
+      bool fitted = false;
+      g.kernel[1] = g.kernel[2] = taps;
+      g.pad[1] = g.pad[2] = taps / 2;
+      for (size_t quarters = 4; quarters <= 32; quarters++) {
+        THNN_State_setWorkspaceLimit(state, quarters << 18);
+        const bool fits = THNN_(engine_prepareRow)(
+            &plan, state, &g, THNN_CONVOLUTION_BACKWARD_WEIGHT, rowNamed(rows[i]), false);
+        CHECK(fits || !fitted);
+        fitted = fits;
+      }
+      fitting += fitted;
+    }
+  CHECK(fitting > 0);
+  THNN_State_setWorkspaceLimit(state, 8 << 20);
+}
+
 /* What a row of the table is expected to cost between so many planes. */
 static double costOf(const char *name, THNNState *state, THNNConvolutionPart part, int64_t planes)
 {

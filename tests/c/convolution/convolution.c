@@ -525,6 +525,8 @@ int main(int argc, char **argv)
   testChoiceForThreads(state);
   testStridedChoice(state);
   testStridesByTransforms(state);
+  testFewFilters(state);
+  testRoomForSums(state);
   testPlanesLast(state);
   testFourier(state);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_FFT_TILING;

@@ -117,7 +117,8 @@ static void addNorms(const THNNConvolution *g, const Computation *of, double *si
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-/* Every nth row and column of planes, where n is the stride, from (row, column) on, which can be outside. */
+/* Every nth row and column of planes, where n is the stride, from (row, column) on, which can be
+ * outside. */
 typedef struct Slices {
   int64_t planes, row, column;
   const int64_t *stride, *whole, *size; /* of the planes, and of the slices */
