@@ -110,7 +110,7 @@ class State(Closing):
         2x2 results at a time, "winograd4" 4x4, with fewer multiplications and larger errors.
         "winograd" is also for three frames (output and gradInput), "winograd4" also for kernels of
         5x5 and of 2x2, with errors of the same size. Both are also for stride 2 with about twice as
-        many taps, 4x4 to 6x6 ("winograd" not for gradients of weights of 4x4). "fft_tiling"
+        many taps, 3x3 to 6x6 ("winograd" not for gradients of weights of 3x3 and 4x4). "fft_tiling"
         multiplies Fourier transforms of tiles of 16x16, with errors about as small as those of sums
         of products: for kernels of up to 14x14, times the stride, not dilated and without a depth,
         and for 2 to 14 frames. These are "auto" for the rest, but for :mod:`pythnn.functional`,

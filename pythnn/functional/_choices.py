@@ -141,8 +141,10 @@ def _why_not(problem: Problem, name: str, accuracy: Accuracy) -> str:
         return "which only cuDNN has: for arrays in the CPU's memory transforms are those of tiles"
     if name in CUDNN_NAMES:
         return "which is for arrays on a CUDA device"
-    if name == "winograd" and kernel == (4, 4) and stride == (1, 2, 2):
-        return "which gives no gradient of the weight for kernels of 4 x 4 and a stride of 2"
+    few_taps = set(kernel) <= {3, 4} and stride == (1, 2, 2)
+    if name == "winograd" and few_taps and problem.result == "grad_weight":
+        sizes = f"{kernel[0]} x {kernel[1]}"
+        return f"which gives no gradient of the weight for kernels of {sizes} and a stride of 2"
     if name in _WINOGRAD and kernel not in [(taps, taps) for taps in _WINOGRAD[name]]:
         sizes = " or ".join(f"{taps} x {taps}" for taps in _WINOGRAD[name])
         return f"which needs kernels of {sizes}, for one of {kernel[0]} x {kernel[1]}"

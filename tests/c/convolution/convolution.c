@@ -382,14 +382,15 @@ static void testFewTaps(THNNState *state)
 }
 
 /* With a stride of 2: with room for some weights only, which are then transformed anew for each
- * phase. */
+ * group, or for each phase. Odd and even padding have phases that see the same elements, or not. */
 static void testStrides(THNNState *state)
 {
-  for (int64_t taps = 4; taps <= 6; taps++) {
+  for (int64_t taps = 3; taps <= 6; taps++) {
     THNNConvolution g = taps == 4 ? layerOf(2, 40, 70, 23, 26) : layerOf(1, 40, 37, 13, 18);
     for (int i = 1; i < 3; i++) {
       g.kernel[i] = i == 1 && taps == 6 ? 5 : taps;
       g.stride[i] = 2;
+      g.pad[i] = taps < 5 ? i : 2;
       g.output[i] = (g.input[i] + 2 * g.pad[i] - g.kernel[i]) / 2 + 1;
     }
     for (int elements = 1 << 16; elements <= 1 << 21; elements *= taps == 4 ? 2 : 8) {

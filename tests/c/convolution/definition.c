@@ -183,14 +183,15 @@ static void randomDimension(THNNConvolution *g, int i, int64_t largest)
   g->output[i] = output;
 }
 
-/* Gives a plane `taps` x `taps` taps, or four times as many with a stride of 2. */
+/* Gives a plane `taps` x `taps` taps, or with a stride of 2 twice as many along rows and columns, or one
+ * less. */
 static void setWinograd(THNNConvolution *g, int64_t taps, int64_t stride)
 {
   g->stride[0] = 1;
   if (stride == 2)
     g->kernel[0] = 1;
   for (int i = 1; i < 3; i++) {
-    g->kernel[i] = taps * stride;
+    g->kernel[i] = taps * stride - (stride == 2 ? randomBetween(0, 1) : 0);
     g->stride[i] = stride;
     g->dilation[i] = stride == 2 || randomBetween(0, 1) ? 1 : randomBetween(2, 6);
     const int64_t reach = (g->kernel[i] - 1) * g->dilation[i];

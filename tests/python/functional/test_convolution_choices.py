@@ -125,7 +125,7 @@ def test_modules_take_each_result_s_algorithm() -> None:
     ("convolution", "call", "reason"),
     [
         ("winograd", lambda s: F.conv2d(X, W[..., :2], groups=2, state=s), "kernels of 3 x 3, for"),
-        ("winograd", lambda s: F.conv2d(X, W, groups=2, stride=2, state=s), "a stride of 1"),
+        ("winograd", lambda s: F.conv2d(X, W, groups=2, stride=3, state=s), "a stride of 1"),
         (
             "winograd4",
             lambda s: F.conv2d(X, W[..., :2], groups=2, state=s),
@@ -147,6 +147,18 @@ def test_modules_take_each_result_s_algorithm() -> None:
                 state=s,
             )[1],
             "no gradient of the weight for kernels of 4 x 4",
+        ),
+        (
+            ("auto", "auto", "winograd"),
+            lambda s: F.conv2d_backward(
+                np.ones((1, 2, 3, 3)),
+                np.ones((1, 2, 7, 7)),
+                np.ones((2, 2, 3, 3)),
+                stride=2,
+                needs=("weight",),
+                state=s,
+            )[1],
+            "no gradient of the weight for kernels of 3 x 3",
         ),
         ("fft", lambda s: F.conv2d(X, W, groups=2, state=s), "which only cuDNN has"),
         ("fft_tiling", lambda s: F.conv2d(X, W, groups=2, stride=4, state=s), "no larger than"),
@@ -230,7 +242,7 @@ def test_a_first_choice_that_does_not_apply_is_passed_over(times: Any, tmp_path:
     times.load(edited(times, tmp_path, dict.fromkeys(RESULTS, "winograd")))
     with State(convolution="time_once") as state:
         assert with_state(state) == computed("winograd")
-        assert with_state(state, stride=2) == computed("auto", stride=2)
+        assert with_state(state, stride=3) == computed("auto", stride=3)
 
 
 def test_measuring_adds_nothing_to_results() -> None:

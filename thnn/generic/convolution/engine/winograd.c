@@ -11,7 +11,8 @@
  * depth, a map position sees a slice of each image plane through each of them: these slices take
  * the place of image planes. Dilated taps see one residue class of a slice's rows and columns,
  * which has tiles of its own; with a stride of 2, image planes have four slices, or the map four
- * phases, which are computed one after the other (winogradTiles.h).
+ * phases (winogradTiles.h). If these see the same elements, they take the place of map planes;
+ * otherwise they are computed one after the other.
  *
  * A task is a group of blocks of tiles; groups left over after an even split are divided by map
  * planes.
@@ -66,7 +67,7 @@ static void setWinogradCost(AlgorithmPlan *plan, const WinogradWorker *worker, c
   const double counts[WINOGRAD_COSTS] = {
       [WINOGRAD_PRODUCT] = kept ? 0 : share * allCoefficients * vectors,
       [WINOGRAD_BLOCK] = coefficients * planes * (double)blocks,
-      [WINOGRAD_SOURCE] = lines * phases * slices,
+      [WINOGRAD_SOURCE] = lines * (double)passes(worker) * slices,
       [WINOGRAD_RESULT] = lines * planes,
       [WINOGRAD_MOVED] = rows * movedRows(&worker->grid, worker->g.dilation[2]) * (slices + planes),
       [WINOGRAD_WEIGHT] = kept ? 0 : perWeight * transforms * slices * planes,
@@ -108,7 +109,8 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
   own->blockTiles = evenBlock(vectors, most, 1) * vectorLanes();
   own->groupBlocks = 1;
-  own->panelPlanes = roundUp(evenBlock(worker->g.outputPlanes, PANEL_PLANES, 1), SHARED_PLANES);
+  own->panelPlanes = roundUp(
+      evenBlock(worker->g.outputPlanes, PANEL_PLANES / phasesAtATime(worker), 1), SHARED_PLANES);
   own->sharesWeights = true;
   own->keepsWeights = plan->keeps; /* on which the bytes depend */
   own->keepsWeights &= keptBytes(worker) <= THNN_mostKeptBytes(!THNN_USES_BLAS);
@@ -269,10 +271,35 @@ static THNNRanges laterWeights(const WinogradWorker *worker, int64_t planes, int
   const int64_t lanes = vectorLanes();
   if (!worker->plan.keepsWeights)
     return (THNNRanges){.count = 0};
+  const int64_t phases = phasesAtATime(worker);
   return (THNNRanges){.first = weights + worker->row[0].scalar + worker->term[first].scalar,
                       .bytes = (end - first) * lanes * (int64_t)sizeof(real),
-                      .count = divideUp(planes, lanes),
-                      .stride = filtersOf(worker) * lanes * (int64_t)sizeof(real)};
+                      .count = divideUp(planes, lanes) * phases,
+                      .stride = filtersOf(worker) / phases * lanes * (int64_t)sizeof(real)};
+}
+
+/* How many of the rows of products of so many planes are not left out at a coefficient. */
+static int64_t remainingRows(const WinogradWorker *worker, LeftOut set, int64_t planes)
+{
+  int64_t remaining = 0;
+  for (int64_t phase = 0; phase < phasesAtATime(worker); phase++)
+    remaining += hasSlices(worker) || !leavesOut(&worker->whole, set, worker->phaseFilter + phase);
+  return remaining * planes;
+}
+
+/* How many slices there are for each that is not left out. */
+static int64_t slicesEach(const WinogradWorker *worker, LeftOut set)
+{
+  return hasSlices(worker) ? (set & ROWS ? 2 : 1) * (set & COLUMNS ? 2 : 1) : 1;
+}
+
+/* Sets the sums of phases that are left out to 0. */
+static void clearLeftOut(const WinogradWorker *worker, LeftOut set, int64_t planes, real *sums)
+{
+  const int64_t tiles = worker->plan.blockTiles, phases = phasesAtATime(worker);
+  for (int64_t row = 0; row < planes * phases; row++)
+    if (leavesOut(&worker->whole, set, worker->phaseFilter + row % phases))
+      THNN_(simd).pointwise.fill(tiles, 0, sums + row * tiles);
 }
 
 /* Adds the products of slices [first, end) with `weights` to a panel's sums, for `vectors` vectors
@@ -288,27 +315,22 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
   for (int64_t coefficient = 0; coefficient < coefficientsOf(worker); coefficient++) {
     const int64_t place = block * coefficientsOf(worker) + coefficient;
     const LeftOut set = leftOutAt(&worker->whole, worker->plan.tiles, coefficient);
-    const THNNOffsets *term = worker->term;
-    int64_t each = 1; /* slices for each that is not left out */
-    if (hasSlices(worker)) {
-      term += (int)set * worker->slices;
-      each = (set & SECOND_ROWS ? 2 : 1) * (set & SECOND_COLUMNS ? 2 : 1);
-    } else if (leavesOut(set, worker->phaseFilter)) {
-      THNN_(simd).pointwise.fill(first == 0 ? planes * tiles : 0, 0,
-                                 worker->sums + place * sumStep(worker));
-      continue;
-    }
+    const int64_t each = slicesEach(worker, set);
+    const THNNOffsets *term = worker->term + (hasSlices(worker) ? (int)set * worker->slices : 0);
+    real *sums = worker->sums + place * sumStep(worker);
+    if (first == 0 && set != NONE && !hasSlices(worker))
+      clearLeftOut(worker, set, planes, sums);
     for (int64_t slice = first; slice < end; slice += terms) {
       const int64_t count = minimum(terms, end - slice);
-      Products products = {.row = worker->row,
-                           .rows = planes,
+      Products products = {.row = worker->row + (worker->joined ? (int)set * panelRows(worker) : 0),
+                           .rows = remainingRows(worker, set, planes),
                            .term = term + (slice - first) / each,
                            .terms = count / each,
                            .vectors = (int)vectors,
                            .scalars = weights + coefficient * weightStep(worker),
                            .factors = worker->coefficients + place * step + first * tiles,
                            .start = slice == 0 ? worker->zeros : NULL,
-                           .sums = worker->sums + place * sumStep(worker)};
+                           .sums = sums};
       if (slice + terms < end)
         products.ahead = laterWeights(worker, planes, slice + terms,
                                       minimum(slice + 2 * terms, end), products.scalars);
@@ -379,19 +401,24 @@ static void listPlanes(WinogradWorker *worker)
   const bool mapLanes = hasMapLanes(worker);
   const int64_t vector = filtersOf(worker) * vectorLanes(), tiles = worker->plan.blockTiles;
   const int64_t perPlane = worker->slices / worker->g.inputPlanes, filters = filtersOfPair(worker);
-  for (int64_t plane = 0; plane < worker->plan.panelPlanes; plane++) {
-    const int64_t filter = filters > 1 ? worker->phaseFilter : 0;
-    const int64_t lane = plane / vectorLanes() * vector + plane % vectorLanes();
-    const int64_t outer = lane + filter * worker->slices * vectorLanes();
-    const int64_t inner = (plane * filters + filter) * vectorLanes();
-    worker->row[plane] = (THNNOffsets){mapLanes ? outer : inner, plane * tiles};
+  for (int64_t set = 0; set < rowLists(worker); set++) {
+    THNNOffsets *row = worker->row + set * panelRows(worker);
+    for (int64_t index = 0; index < panelRows(worker); index++) {
+      const int64_t plane = index / phasesAtATime(worker), phase = index % phasesAtATime(worker);
+      const int64_t filter = filters > 1 ? worker->phaseFilter + phase : 0;
+      const int64_t lane = plane / vectorLanes() * vector + plane % vectorLanes();
+      const int64_t outer = lane + filter * worker->slices * vectorLanes();
+      const int64_t inner = (plane * filters + filter) * vectorLanes();
+      if (!leavesOut(&worker->whole, (LeftOut)set, phase))
+        *row++ = (THNNOffsets){mapLanes ? outer : inner, index * tiles};
+    }
   }
   for (int64_t set = 0; set < termLists(worker); set++) {
     THNNOffsets *term = worker->term + set * worker->slices;
     for (int64_t slice = 0; slice < worker->slices; slice++) {
       const int64_t plane = slice / perPlane, filter = slice % perPlane * vectorLanes();
       const int64_t outer = plane / vectorLanes() * vector + plane % vectorLanes() + filter;
-      if (!leavesOut((LeftOut)set, slice % PHASES))
+      if (!leavesOut(&worker->whole, (LeftOut)set, slice % PHASES))
         *term++ = (THNNOffsets){mapLanes ? slice * vectorLanes() : outer, slice * tiles};
     }
   }
@@ -478,8 +505,8 @@ void THNN_(winograd_keepWeights)(const AlgorithmPlan *plan, const real *weight, 
   }
 }
 
-/* Computes a phase of the map, or all of it. All threads of the parallel region call this. Returns
- * whether this thread's share of it is finite. */
+/* Computes the map, or a phase of it that is not joined. All threads of the parallel region call this.
+ * Returns whether this thread's share of it is finite. */
 static bool runPhase(const AlgorithmPlan *plan, WinogradWorker *worker, void *scratch)
 {
   const int64_t groupTiles = worker->plan.blockTiles * worker->plan.groupBlocks;
@@ -529,7 +556,7 @@ bool THNN_(winograd_runConvolution)(const AlgorithmPlan *plan, const Operands *o
     THNN_(simd).pointwise.fill(worker.plan.blockTiles, 0, worker.zeros);
     if (worker.plan.sharesWeights && !worker.plan.keepsWeights)
       transformAllWeights(&worker, common.weights);
-    for (int64_t phase = 0; phase < worker.phases; phase++) {
+    for (int64_t phase = 0; phase < passes(&worker); phase++) {
       if (phase > 0) { /* the coefficients that threads share have been read */
 #pragma omp barrier
         setPhase(&worker, phase);

@@ -154,6 +154,39 @@ static bool gatherPlane(const WinogradWorker *worker, int64_t block, int64_t pla
   return finite;
 }
 
+/* Makes the rows of a plane that a segment's joined phases have results for: of each two phases side
+ * by side in `rows`, and then with their columns in turns in the plane. Returns whether all of them
+ * are finite. */
+static bool placePhases(const WinogradWorker *worker, const Segment *segment, real bias,
+                        const real *sums, real *plane)
+{
+  const int64_t height = worker->whole.output[1], width = worker->whole.output[2];
+  const int64_t side = worker->plan.tiles->side, pitch = worker->g.output[2];
+  real *first = worker->rows, *second = first + side * pitch;
+  bool finite = true;
+  for (int64_t phase = 0; phase < PHASES; phase += 2) {
+    const int64_t row = 2 * segment->row + phase / 2;
+    const TileRow of = {.tiles = segment->tiles,
+                        .height = minimum(side, (height - row + 1) / 2),
+                        .width = pitch,
+                        .column = segment->column,
+                        .rowStep = 1,
+                        .columnStep = 1};
+    for (int64_t i = 0; i < 2; i++, sums += worker->plan.blockTiles)
+      finite &= worker->plan.tiles->result(&of, sums, sumStep(worker), bias, worker->lines,
+                                           i ? second : first);
+    for (int64_t i = 0; i < of.height; i++) {
+      const int64_t from = i * pitch + segment->column;
+      const int64_t columns = minimum(side * of.tiles, width / 2 - segment->column);
+      real *to = plane + (row + 2 * i) * width + 2 * segment->column;
+      THNN_(simd).shifts.interleave(columns, first + from, second + from, to);
+      if (columns < minimum(side * of.tiles, pitch - segment->column)) /* one more of the first */
+        to[2 * columns] = first[from + columns];
+    }
+  }
+  return finite;
+}
+
 bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t block,
                                           int64_t first, int64_t planes)
 {
@@ -166,8 +199,8 @@ bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t 
   const bool finishesHere = finishes(worker->finish) && followsRows(worker);
   bool finite = true;
   for (int64_t plane = first; plane < first + planes; plane++) {
-    const real *sums =
-        worker->sums + block * coefficientsOf(worker) * step + (plane - first) * tiles;
+    const real *sums = worker->sums + block * coefficientsOf(worker) * step +
+                       (plane - first) * phasesAtATime(worker) * tiles;
     const real bias = worker->bias ? worker->bias[plane] : 0;
     Stretch left = {0};
     if (worker->plan.gathersResults && !worker->finish.adds) {
@@ -187,7 +220,9 @@ bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t 
                            .alternate = apart == 2};
       const int64_t place = segment[i].sample * sample + plane * positions +
                             segment[i].depth * row.height * row.width;
-      if (worker->finish.adds)
+      if (worker->joined)
+        finite &= placePhases(worker, &segment[i], bias, sums, worker->map + place);
+      else if (worker->finish.adds)
         addSegment(worker, &segment[i], plane, row, sums, worker->map + place);
       else
         finite &=

@@ -5,7 +5,8 @@
  * With a stride of 2 and 2k x 2k taps, positions see four slices of each image plane through k x k
  * taps each: the elements in every second row and column, beginning with the first or the second
  * one. Transposed, the map has such slices, the phases, and each of them is a map of stride 1 with
- * k x k of the taps. Where 2k - 1 taps are in a row or column, those past the last one are 0. */
+ * k x k of the taps. Where 2k - 1 taps are in a row or column, one more is 0: past the last one, or
+ * before the first. */
 #ifndef THNN_CONVOLUTION_WINOGRAD_TILES_H
 #define THNN_CONVOLUTION_WINOGRAD_TILES_H
 
@@ -54,14 +55,12 @@ static inline int64_t filterOf(const SimdTiles *tiles)
   return (int64_t)tiles->taps * tiles->taps;
 }
 
-/* Whether the stride is 2, with taps for four slices or phases. With 3x3 taps, of which two or one
- * are in a slice, layers took from four fifths of the time to three halves, with errors that were
- * several times as large. */
+/* Whether the stride is 2, with taps for four slices or phases. */
 static inline bool hasPhases(const THNNConvolution *geometry, int taps)
 {
   bool all = geometry->kernel[0] == 1;
   for (int i = 1; i < 3; i++)
-    all = all && geometry->stride[i] == 2 && geometry->kernel[i] > 3 &&
+    all = all && geometry->stride[i] == 2 && geometry->kernel[i] > 2 &&
           divideUp(geometry->kernel[i], 2) == taps && geometry->dilation[i] == 1;
   return all;
 }
@@ -130,24 +129,39 @@ static inline Segment segmentAt(const THNNConvolution *g, const TileGrid *grid, 
 
 enum { PHASES = 4 };
 
-/* At a coefficient that is the last tap alone, or with taps in the reverse order the first one, the
- * weights of slices or phases without such a tap are 0: of those that begin with the second row, or
- * column. This says which need no products there. */
-typedef enum LeftOut { NONE, SECOND_COLUMNS, SECOND_ROWS, ALL_SECOND, LEFT_OUT_SETS } LeftOut;
+/* Whether the tap that is 0 in dimension i is the one before the first, not the one past the last:
+ * in transposed layers where all phases see the same elements then, and only then. */
+static inline bool beginsWithZero(const THNNConvolution *g, int i)
+{
+  return g->transposed && g->kernel[i] % 2 != 0 && g->pad[i] % 2 != 0;
+}
+
+/* At a coefficient that is the tap at one end alone, the weights of slices or phases whose tap there
+ * is 0 are 0: in every second row of them, or column. This says which need no products. */
+typedef enum LeftOut { NONE, COLUMNS, ROWS, ROWS_AND_COLUMNS, LEFT_OUT_SETS } LeftOut;
+
+/* Whether a row or column of coefficients, of `seen`, is the tap alone that is 0 in dimension i.
+ * Transposed, the taps are met in the reverse order. */
+static inline bool isZeroAlone(const THNNConvolution *g, int i, int64_t seen, int64_t place)
+{
+  const bool atBegin = g->transposed && !beginsWithZero(g, i);
+  return g->kernel[i] % 2 != 0 && place == (atBegin ? 0 : seen - 1);
+}
 
 static inline LeftOut leftOutAt(const THNNConvolution *g, const SimdTiles *tiles,
                                 int64_t coefficient)
 {
-  const int64_t seen = tiles->side + tiles->taps - 1, alone = g->transposed ? 0 : seen - 1;
-  const bool rows = g->kernel[1] % 2 != 0 && coefficient / seen == alone;
-  const bool columns = g->kernel[2] % 2 != 0 && coefficient % seen == alone;
-  return g->stride[1] == 2 ? (LeftOut)(rows * SECOND_ROWS + columns * SECOND_COLUMNS) : NONE;
+  const int64_t seen = tiles->side + tiles->taps - 1;
+  const bool rows = isZeroAlone(g, 1, seen, coefficient / seen);
+  const bool columns = isZeroAlone(g, 2, seen, coefficient % seen);
+  return g->stride[1] == 2 ? (LeftOut)(rows * ROWS + columns * COLUMNS) : NONE;
 }
 
 /* Whether a set has slice or phase number `number` of a plane. */
-static inline bool leavesOut(LeftOut set, int64_t number)
+static inline bool leavesOut(const THNNConvolution *g, LeftOut set, int64_t number)
 {
-  return (set & SECOND_ROWS && number / 2 > 0) || (set & SECOND_COLUMNS && number % 2 > 0);
+  return (set & ROWS && number / 2 != beginsWithZero(g, 1)) ||
+         (set & COLUMNS && number % 2 != beginsWithZero(g, 2));
 }
 
 /* How many products remain of those with all coefficients. */
@@ -156,7 +170,7 @@ static inline double shareOfProducts(const THNNConvolution *g, const SimdTiles *
   int64_t remaining = 0;
   for (int64_t i = 0; i < tiles->coefficients; i++)
     for (int64_t number = 0; number < PHASES; number++)
-      remaining += !leavesOut(leftOutAt(g, tiles, i), number);
+      remaining += !leavesOut(g, leftOutAt(g, tiles, i), number);
   return (double)remaining / (double)(PHASES * tiles->coefficients);
 }
 
@@ -167,12 +181,14 @@ static inline int64_t slicesOf(const THNNConvolution *g)
 }
 
 /* The place of a tap of slice or phase number `number` among those of a filter with `taps` x `taps`
- * of them in each; -1 for taps past the last one. */
+ * of them in each; -1 for a tap that is 0. */
 static inline int64_t placeOfTap(const THNNConvolution *g, int64_t number, int64_t taps,
                                  int64_t tap)
 {
-  const int64_t row = 2 * (tap / taps) + number / 2, column = 2 * (tap % taps) + number % 2;
-  return row < g->kernel[1] && column < g->kernel[2] ? row * g->kernel[2] + column : -1;
+  const int64_t row = 2 * (tap / taps) + number / 2 - beginsWithZero(g, 1);
+  const int64_t column = 2 * (tap % taps) + number % 2 - beginsWithZero(g, 2);
+  const bool inside = row >= 0 && row < g->kernel[1] && column >= 0 && column < g->kernel[2];
+  return inside ? row * g->kernel[2] + column : -1;
 }
 
 /* Transforms slice number `slice` of the image slices that the tiles of a segment see. The slices

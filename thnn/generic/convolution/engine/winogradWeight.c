@@ -264,7 +264,7 @@ static void listSlices(WinogradWeightWorker *worker, THNNRange slices, int64_t l
     THNNOffsets *row = worker->row + set * worker->plan.blockSlices;
     worker->rows[set] = 0;
     for (int64_t slice = slices.begin; slice < slices.end; slice++)
-      if (!leavesOut((LeftOut)set, slice % PHASES)) {
+      if (!leavesOut(&worker->g, (LeftOut)set, slice % PHASES)) {
         const int64_t place = slice - slices.begin;
         row[worker->rows[set]++] = (THNNOffsets){place * sliceStep(worker), place * lanes};
       }

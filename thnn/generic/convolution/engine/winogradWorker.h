@@ -48,6 +48,8 @@ typedef struct WinogradWorker {
   int64_t filters;               /* filters of up to tiles->taps^2 weights for a pair of planes */
   int64_t slices;                /* number of image slices that a map position sees */
   int64_t phases;                /* of the map: 1 or PHASES */
+  bool joined;                   /* the phases are computed together, as if each were a map plane,
+                                  * since they see the same elements; below are the first one's */
   int64_t phaseFilter;           /* the phase's filter; without phases 0 */
   int64_t phaseRow, phaseColumn; /* the phase's first row and column in the map */
   TileGrid grid;
@@ -64,11 +66,12 @@ typedef struct WinogradWorker {
   real *packed;       /* weights: [inner plane and filter][tap][lane] */
   real *ordered;      /* the same, where filters are not contiguous in `packed` */
   real *coefficients; /* of the image: [block][coefficient][slice][tile] */
-  real *sums;         /* [block][coefficient][map plane of the panel][tile] */
+  real *sums;         /* [block][coefficient][map plane of the panel][joined phase][tile] */
   real *lines;
-  real *zeros; /* zeros, from which sums start */
-  real *rows;  /* rows of results that are not in the map yet: a segment's or a block's */
-  THNNOffsets *row, *term;
+  real *zeros;       /* zeros, from which sums start */
+  real *rows;        /* rows of results that are not in the map yet: a segment's or a block's */
+  THNNOffsets *row;  /* map planes of a panel and their joined phases: [LeftOut][row] */
+  THNNOffsets *term; /* slices: [LeftOut][slice] */
   Segment *segment;  /* [block][segment] */
   int64_t *segments; /* number of segments, [block] */
 } WinogradWorker;
@@ -79,6 +82,13 @@ typedef struct Group {
   int64_t blocks;
 } Group;
 
+/* The padding of a map with phases in dimension i, for an even number of taps. One past the last comes
+ * first, since taps are met in the reverse order. */
+static inline int64_t virtualPad(const THNNConvolution *g, int i)
+{
+  return g->pad[i] + (g->kernel[i] % 2 != 0 && !beginsWithZero(g, i));
+}
+
 /* Sets the geometry of a phase of the map. Position 2u + v of a phase that begins at v sees image
  * elements (2u + v - pad + t) / 2 where that is whole, through tap last - t. */
 static inline void setPhase(WinogradWorker *worker, int64_t phase)
@@ -88,7 +98,7 @@ static inline void setPhase(WinogradWorker *worker, int64_t phase)
   worker->phaseColumn = first[2];
   worker->phaseFilter = 0;
   for (int i = 1; i < 3; i++) {
-    const int64_t pad = worker->whole.pad[i] - first[i];
+    const int64_t pad = virtualPad(&worker->whole, i) - first[i];
     const bool odd = pad % 2 != 0; /* whether t is */
     worker->g.stride[i] = 1;
     worker->g.output[i] = (worker->whole.output[i] - first[i] + 1) / 2;
@@ -111,9 +121,7 @@ static inline WinogradWorker workerFor(const THNNConvolution *g, const SimdTiles
                            .phases = strided && g->transposed ? PHASES : 1,
                            .grid = tileGrid(g, tiles),
                            .plan.tiles = tiles};
-  /* Taps past the last one come first where taps are met in the reverse order. */
-  for (int i = 1; i < 3; i++)
-    worker.whole.pad[i] += worker.phases > 1 ? g->kernel[i] % 2 : 0;
+  worker.joined = worker.phases > 1 && virtualPad(g, 1) % 2 != 0 && virtualPad(g, 2) % 2 != 0;
   if (worker.phases > 1)
     setPhase(&worker, 0); /* the largest */
   return worker;
@@ -125,10 +133,22 @@ static inline int64_t coefficientsOf(const WinogradWorker *worker)
   return worker->plan.tiles->coefficients;
 }
 
+/* The passes in which the map is computed, one for each phase unless these are joined. */
+static inline int64_t passes(const WinogradWorker *worker)
+{
+  return worker->joined ? 1 : worker->phases;
+}
+
+/* The phases of a plane that are computed in one pass. */
+static inline int64_t phasesAtATime(const WinogradWorker *worker)
+{
+  return worker->phases / passes(worker);
+}
+
 /* Filters of a pair of planes that are transformed at a time: those of all phases, or of one. */
 static inline int64_t filtersOfPair(const WinogradWorker *worker)
 {
-  return worker->phases > 1 && !worker->plan.sharesWeights ? 1 : worker->filters;
+  return passes(worker) > 1 && !worker->plan.sharesWeights ? 1 : worker->filters;
 }
 
 /* Weights of so many filters, which with phases are all of one pair of planes or of several. */
@@ -183,9 +203,21 @@ static inline int64_t sliceStep(const WinogradWorker *worker)
   return coefficientStep(worker->slices * worker->plan.blockTiles);
 }
 
+/* The rows of products of a panel: its planes, or their joined phases. */
+static inline int64_t panelRows(const WinogradWorker *worker)
+{
+  return worker->plan.panelPlanes * phasesAtATime(worker);
+}
+
+/* The lists of such rows: one for each LeftOut, or of all. */
+static inline int64_t rowLists(const WinogradWorker *worker)
+{
+  return worker->joined ? LEFT_OUT_SETS : 1;
+}
+
 static inline int64_t sumStep(const WinogradWorker *worker)
 {
-  return coefficientStep(worker->plan.panelPlanes * worker->plan.blockTiles);
+  return coefficientStep(panelRows(worker) * worker->plan.blockTiles);
 }
 
 static inline void layOutShared(WinogradWorker *worker, Scratch *scratch)
@@ -227,7 +259,10 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
     worker->rows =
         THNN_take(scratch, rows * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
   }
-  worker->row = THNN_take(scratch, worker->plan.panelPlanes, sizeof(THNNOffsets));
+  if (worker->joined)
+    worker->rows =
+        THNN_take(scratch, 2 * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
+  worker->row = THNN_take(scratch, rowLists(worker) * panelRows(worker), sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, termLists(worker) * worker->slices, sizeof(THNNOffsets));
   worker->segment = THNN_take(scratch, blocks * tiles, sizeof(Segment));
   worker->segments = THNN_take(scratch, blocks, sizeof(int64_t));
