@@ -28,18 +28,21 @@ weights from memory as well, by `time 40 2e5 2e8 "" kept`. The factors alone fol
 machine was slower when they were made, by a quarter. With AVX2 and double, the costs are those of
 AVX2.
 
-The algorithms LATER were timed on processors of the latter kind alone. They are fitted and get
-their factors last, while the costs of the others stay. Since they gain most in large layers, these
-were timed, too, with all algorithms (`-large`, of `time 240 5e7 1.5e9`); the others' costs do not
-follow from these. They are taken where they gain more than a little: with AVX-512, of the passes in
-which they were chosen, 12 of 139 took more than 15 % longer than another algorithm, and with this
-CAUTION 2 of 121; with AVX2 16 of 131, and 8 of 120.
+The algorithms LATER, which transform, are fitted and get their factors last, while the costs of the
+others stay. Since they gain most in large layers, these were timed, too, with all algorithms
+(`-large`, of `time 300 5e7 1.5e9`); the others' costs do not follow from these. A processor's clock
+is not the same at all times: both tables' cycles are multiplied so that the others take what they
+are expected to, in the median. Those with CAUTION are taken where they gain more than a little. Of
+the passes in which FOURIER, which were timed on processors of the latter kind alone, were chosen
+with AVX-512, 8 of 207 took more than 15 % longer than another algorithm, and with this caution 5 of
+190; with AVX2 13 of 213, and 7 of 192.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import dataclasses
 import json
 import sys
 import textwrap
@@ -66,10 +69,12 @@ AVX2, AVX2_SPLIT = "avx2", "avx2split"
 FACTORS = (0.6, 0.7, 0.8, 0.9, 1.1, 1.25, 1.4, 1.6)
 """What a factor is multiplied by in turn, where that is better."""
 
-LATER = ("fourier", "fourierWeight")
+FOURIER = ("fourier", "fourierWeight")
+WINOGRAD = tuple(f"winograd{of}{tiles}" for of in ("", "Weight") for tiles in ("", "4", "25", "42"))
+LATER = {"float": (*FOURIER, *WINOGRAD), "double": FOURIER}
 """Algorithms that are fitted after the others."""
-CAUTION = 1.2
-"""What their costs are multiplied by."""
+CAUTION = dict.fromkeys((*FOURIER, "winogradWeight42"), 1.1)
+"""What costs are multiplied by, so that algorithms are taken where they gain more than a little."""
 
 ALONE = ("packedProducts", "storedByte")
 """A cost that has a factor of its own at AVX2_SPLIT: all products of a layer with few image planes
@@ -196,7 +201,7 @@ def has_few_filters(layer: str) -> bool:
 
 def is_asked(row: Row) -> bool:
     """Whether the engine asks an algorithm for its costs in such a layer, if none is named."""
-    if row.algorithm in LATER:
+    if row.algorithm in FOURIER:
         few = has_few_filters(row.layer) and row.algorithm != "fourierWeight"
         return few or not has_few_taps(row.layer)
     return row.algorithm != "direct" or not is_pointwise(row.layer)
@@ -266,9 +271,9 @@ def costs_of(
     """What each algorithm's things cost; those at SPLIT and AVX2_SPLIT need the rows, too."""
     if level in (SPLIT, AVX2_SPLIT):
         own = [row for row in rows if (row.level, row.real) == (level, real)]
-        first = [row for row in own if not row.large and row.algorithm not in LATER]
+        first = [row for row in own if not row.large and row.algorithm not in FOURIER]
         others = _times_factors if level == SPLIT else _fitted_times_factors
-        return _with_later(others(known, timed, real, first), own)
+        return _with_later(others(known, timed, real, first), own, LATER[real])
     costs = {}
     for algorithm, things in known.items():
         found = np.array([thing.cost(level, real) for thing in things])
@@ -290,22 +295,43 @@ def _times_factors(known: Algorithms, timed: dict[tuple[str, str, str], Timings]
     own = [row for row in rows if (row.level, row.real) == (SPLIT, real)]
     factors = calibrated(costs, own) if own else {}
     for _, of, algorithm in timed:
-        if of == real and algorithm not in LATER:
+        if of == real and algorithm not in FOURIER:
             factor = factors.pop(algorithm, 1.0)
             costs[algorithm][timed[WHOLE, real, algorithm].counts.any(axis=0)] *= factor
     return {name: _rounded(of) for name, of in costs.items()}
 
 
-def _with_later(costs: dict[str, list[float]], rows: list[Row]) -> dict[str, list[float]]:
-    """The costs of the algorithms LATER are fitted to the rows, times factors."""
+def _with_later(
+    costs: dict[str, list[float]], rows: list[Row], later: Sequence[str]
+) -> dict[str, list[float]]:
+    """The costs of the algorithms `later` are fitted to the rows, times factors."""
     found = {name: np.array(of) for name, of in costs.items()}
-    of_later = timings_of([row for row in rows if row.algorithm in LATER and not is_kept(row)])
+    rows = _at_one_clock(rows, found, later)
+    of_later = timings_of([row for row in rows if row.algorithm in later and not is_kept(row)])
     for (_, _, algorithm), timings in of_later.items():
         found[algorithm] = fit(timings, found[algorithm])
-    factors = calibrated(found, rows, LATER) if of_later else {}
+    factors = calibrated(found, rows, later) if of_later else {}
     for _, _, algorithm in of_later:
-        found[algorithm] *= CAUTION * factors[algorithm]
+        found[algorithm] *= CAUTION.get(algorithm, 1.0) * factors[algorithm]
     return {name: _rounded(of) for name, of in found.items()}
+
+
+def _at_one_clock(rows: list[Row], costs: dict[str, Array], later: Sequence[str]) -> list[Row]:
+    """The rows, with the cycles of each table multiplied by a factor.
+
+    With it, the algorithms that are not `later` take what they are expected to, in the median.
+    """
+    found = []
+    for large in (False, True):
+        table = [row for row in rows if row.large == large]
+        shares = [
+            np.dot(row.counts, costs[row.algorithm]) / row.cycles
+            for row in table
+            if row.algorithm not in later and not is_kept(row)
+        ]
+        factor = float(np.median(shares)) if shares else 1.0
+        found += [dataclasses.replace(row, cycles=row.cycles * factor) for row in table]
+    return found
 
 
 def _fitted_times_factors(known: Algorithms, timed: dict[tuple[str, str, str], Timings],
