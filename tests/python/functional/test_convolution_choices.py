@@ -121,6 +121,12 @@ def test_modules_take_each_result_s_algorithm() -> None:
     assert mixed[2] == run(("gemm", "gemm", "winograd"))[2] != gemm[2]
 
 
+def strided_weight_gradient(taps: int, state: State) -> Any:
+    """Of a kernel of taps x taps with a stride of 2 that has 3 x 3 results."""
+    output, x, w = (np.ones((n, 2, size, size)) for n, size in ((1, 3), (1, 4 + taps), (2, taps)))
+    return F.conv2d_backward(output, x, w, stride=2, needs=("weight",), state=state)[1]
+
+
 @pytest.mark.parametrize(
     ("convolution", "call", "reason"),
     [
@@ -138,26 +144,12 @@ def test_modules_take_each_result_s_algorithm() -> None:
         ),
         (
             ("auto", "auto", "winograd"),
-            lambda s: F.conv2d_backward(
-                np.ones((1, 2, 3, 3)),
-                np.ones((1, 2, 8, 8)),
-                np.ones((2, 2, 4, 4)),
-                stride=2,
-                needs=("weight",),
-                state=s,
-            )[1],
+            lambda s: strided_weight_gradient(4, s),
             "no gradient of the weight for kernels of 4 x 4",
         ),
         (
             ("auto", "auto", "winograd"),
-            lambda s: F.conv2d_backward(
-                np.ones((1, 2, 3, 3)),
-                np.ones((1, 2, 7, 7)),
-                np.ones((2, 2, 3, 3)),
-                stride=2,
-                needs=("weight",),
-                state=s,
-            )[1],
+            lambda s: strided_weight_gradient(3, s),
             "no gradient of the weight for kernels of 3 x 3",
         ),
         ("fft", lambda s: F.conv2d(X, W, groups=2, state=s), "which only cuDNN has"),
