@@ -82,8 +82,8 @@ typedef struct Group {
   int64_t blocks;
 } Group;
 
-/* The padding of a map with phases in dimension i, for an even number of taps. One past the last comes
- * first, since taps are met in the reverse order. */
+/* The padding of a map with phases in dimension i, for an even number of taps. A tap of 0 past the last
+ * one comes first, since taps are met in the reverse order: it sees one element more. */
 static inline int64_t virtualPad(const THNNConvolution *g, int i)
 {
   return g->pad[i] + (g->kernel[i] % 2 != 0 && !beginsWithZero(g, i));
