@@ -123,6 +123,17 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   return measure(plan, worker);
 }
 
+/* Chooses whether phases are joined, and blocks for that. Returns whether memory suffices: one after
+ * the other, phases need less. */
+static bool choosePhases(AlgorithmPlan *plan, WinogradWorker *worker)
+{
+  worker->plan.joinsPhases = canJoinPhases(worker);
+  if (chooseBlocks(plan, worker))
+    return true;
+  worker->plan.joinsPhases = false;
+  return canJoinPhases(worker) && chooseBlocks(plan, worker);
+}
+
 /* In a small layer with few blocks, threads would share the planes of a block, with a barrier before.
  * This cuts its tiles into equally many blocks for each thread instead. It does so only where results
  * are the same: where all slices are multiplied at a time, each tile of the kernel has so many sums
@@ -156,7 +167,7 @@ bool THNN_(winograd_planTiles)(AlgorithmPlan *plan, const SimdTiles *tiles, cons
   if (!takesTaps(&plan->geometry, tiles->taps) || !winogradApplies(plan, tiles))
     return false;
   WinogradWorker worker = workerFor(&plan->geometry, tiles);
-  if (!chooseBlocks(plan, &worker))
+  if (!choosePhases(plan, &worker))
     return false;
   const WinogradPlan *own = &worker.plan;
   setWinogradCost(plan, &worker, costs);
@@ -322,7 +333,8 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
       clearLeftOut(worker, set, planes, sums);
     for (int64_t slice = first; slice < end; slice += terms) {
       const int64_t count = minimum(terms, end - slice);
-      Products products = {.row = worker->row + (worker->joined ? (int)set * panelRows(worker) : 0),
+      Products products = {.row = worker->row +
+                                  (worker->plan.joinsPhases ? (int)set * panelRows(worker) : 0),
                            .rows = remainingRows(worker, set, planes),
                            .term = term + (slice - first) / each,
                            .terms = count / each,

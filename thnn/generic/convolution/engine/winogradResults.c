@@ -220,7 +220,7 @@ bool THNN_(winogradResults_transformSums)(const WinogradWorker *worker, int64_t 
                            .alternate = apart == 2};
       const int64_t place = segment[i].sample * sample + plane * positions +
                             segment[i].depth * row.height * row.width;
-      if (worker->joined)
+      if (worker->plan.joinsPhases)
         finite &= placePhases(worker, &segment[i], bias, sums, worker->map + place);
       else if (worker->finish.adds)
         addSegment(worker, &segment[i], plane, row, sums, worker->map + place);

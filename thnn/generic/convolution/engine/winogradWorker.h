@@ -34,6 +34,7 @@ typedef struct WinogradPlan {
   bool sharesWeights;     /* all weights are transformed once, for all threads; otherwise those of a
                            * panel are, for each group */
   bool keepsWeights;      /* all weights are transformed only for the first of several calls */
+  bool joinsPhases;       /* the phases are computed together, as if each were a map plane */
   bool gathersResults;    /* a block's results of a plane, which are whole rows, are gathered in the
                            * thread's scratch before they go to the map */
 } WinogradPlan;
@@ -45,11 +46,10 @@ typedef struct WinogradWorker {
   THNNConvolution g;                /* that of a phase, where the map has phases */
   THNNConvolution whole;            /* of all phases */
   int64_t outerPlanes, innerPlanes; /* outer and inner planes of the weight */
-  int64_t filters;               /* filters of up to tiles->taps^2 weights for a pair of planes */
-  int64_t slices;                /* number of image slices that a map position sees */
-  int64_t phases;                /* of the map: 1 or PHASES */
-  bool joined;                   /* the phases are computed together, as if each were a map plane,
-                                  * since they see the same elements; below are the first one's */
+  int64_t filters; /* filters of up to tiles->taps^2 weights for a pair of planes */
+  int64_t slices;  /* number of image slices that a map position sees */
+  int64_t phases;  /* of the map: 1 or PHASES */
+  /* Of the phase that is computed, or of the first one if they are joined. */
   int64_t phaseFilter;           /* the phase's filter; without phases 0 */
   int64_t phaseRow, phaseColumn; /* the phase's first row and column in the map */
   TileGrid grid;
@@ -121,10 +121,16 @@ static inline WinogradWorker workerFor(const THNNConvolution *g, const SimdTiles
                            .phases = strided && g->transposed ? PHASES : 1,
                            .grid = tileGrid(g, tiles),
                            .plan.tiles = tiles};
-  worker.joined = worker.phases > 1 && virtualPad(g, 1) % 2 != 0 && virtualPad(g, 2) % 2 != 0;
   if (worker.phases > 1)
     setPhase(&worker, 0); /* the largest */
   return worker;
+}
+
+/* Whether all phases of the map see the same elements. */
+static inline bool canJoinPhases(const WinogradWorker *worker)
+{
+  return worker->phases > 1 && virtualPad(&worker->whole, 1) % 2 != 0 &&
+         virtualPad(&worker->whole, 2) % 2 != 0;
 }
 
 /* Coefficients of a tile. */
@@ -136,7 +142,7 @@ static inline int64_t coefficientsOf(const WinogradWorker *worker)
 /* The passes in which the map is computed, one for each phase unless these are joined. */
 static inline int64_t passes(const WinogradWorker *worker)
 {
-  return worker->joined ? 1 : worker->phases;
+  return worker->plan.joinsPhases ? 1 : worker->phases;
 }
 
 /* The phases of a plane that are computed in one pass. */
@@ -212,7 +218,7 @@ static inline int64_t panelRows(const WinogradWorker *worker)
 /* The lists of such rows: one for each LeftOut, or of all. */
 static inline int64_t rowLists(const WinogradWorker *worker)
 {
-  return worker->joined ? LEFT_OUT_SETS : 1;
+  return worker->plan.joinsPhases ? LEFT_OUT_SETS : 1;
 }
 
 static inline int64_t sumStep(const WinogradWorker *worker)
@@ -259,7 +265,7 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
     worker->rows =
         THNN_take(scratch, rows * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
   }
-  if (worker->joined)
+  if (worker->plan.joinsPhases)
     worker->rows =
         THNN_take(scratch, 2 * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
   worker->row = THNN_take(scratch, rowLists(worker) * panelRows(worker), sizeof(THNNOffsets));
