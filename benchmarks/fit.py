@@ -30,12 +30,12 @@ AVX2.
 
 The algorithms LATER, which transform, are fitted and get their factors last, while the costs of the
 others stay. Since they gain most in large layers, these were timed, too, with all algorithms
-(`-large`, of `time 300 5e7 1.5e9`); the others' costs do not follow from these. A processor's clock
-is not the same at all times: both tables' cycles are multiplied so that the others take what they
-are expected to, in the median. Those with CAUTION are taken where they gain more than a little. Of
-the passes in which FOURIER, which were timed on processors of the latter kind alone, were chosen
-with AVX-512, 8 of 207 took more than 15 % longer than another algorithm, and with this caution 5 of
-190; with AVX2 13 of 213, and 7 of 192.
+(`-large`, of `time 300 5e7 1.5e9`); the others' costs do not follow from these. Their cycles are
+not those of the other tables, since the program that timed them could take two for one: both are
+multiplied so that the others take what they are expected to, in the median. Those with CAUTION are
+taken where they gain more than a little. Of the passes in which FOURIER, which were timed on
+processors of the latter kind alone, were chosen with AVX-512, 8 of 207 took more than 15 % longer
+than another algorithm, and with this caution 5 of 190; with AVX2 13 of 213, and 7 of 192.
 """
 
 from __future__ import annotations
