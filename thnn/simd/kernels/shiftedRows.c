@@ -81,11 +81,14 @@ static void cut(const Chunks *chunks)
 
 static void interleave(int64_t n, const real *a, const real *b, real *y)
 {
+  const int64_t pairs = n / 2;
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < pairs; i++) {
     y[2 * i] = a[i];
     y[2 * i + 1] = b[i];
   }
+  if (n % 2 > 0)
+    y[n - 1] = a[pairs];
 }
 
 /* Sums up `vectors` vectors of a row, starting at i. The last one begins at `last`, so that it ends

@@ -93,7 +93,7 @@ typedef struct SimdShifts {
   void (*pad)(const PaddedRows *rows);
   void (*cut)(const Chunks *chunks);
   void (*sumRows)(const ShiftedSums *sums);
-  /* y = a[0], b[0], a[1], b[1], …, n of each */
+  /* y = a[0], b[0], a[1], b[1], …, n in all */
   void (*interleave)(int64_t n, const real *a, const real *b, real *y);
   /* y[i] += the sum over the taps of factors[t] * x[offsets[t] + i]; works on whole vectors: up to
    * a vector of elements past n must be readable and writable, and is undefined afterwards */

@@ -161,7 +161,8 @@ static bool placePhases(const WinogradWorker *worker, const Segment *segment, re
                         const real *sums, real *plane)
 {
   const int64_t height = worker->whole.output[1], width = worker->whole.output[2];
-  const int64_t side = worker->plan.tiles->side, pitch = worker->g.output[2];
+  const int64_t side = worker->plan.tiles->side, pitch = side * segment->tiles;
+  const int64_t columns = minimum(2 * pitch, width - 2 * segment->column);
   real *first = worker->rows, *second = first + side * pitch;
   bool finite = true;
   for (int64_t phase = 0; phase < PHASES; phase += 2) {
@@ -169,20 +170,14 @@ static bool placePhases(const WinogradWorker *worker, const Segment *segment, re
     const TileRow of = {.tiles = segment->tiles,
                         .height = minimum(side, (height - row + 1) / 2),
                         .width = pitch,
-                        .column = segment->column,
                         .rowStep = 1,
                         .columnStep = 1};
     for (int64_t i = 0; i < 2; i++, sums += worker->plan.blockTiles)
       finite &= worker->plan.tiles->result(&of, sums, sumStep(worker), bias, worker->lines,
                                            i ? second : first);
-    for (int64_t i = 0; i < of.height; i++) {
-      const int64_t from = i * pitch + segment->column;
-      const int64_t columns = minimum(side * of.tiles, width / 2 - segment->column);
-      real *to = plane + (row + 2 * i) * width + 2 * segment->column;
-      THNN_(simd).shifts.interleave(columns, first + from, second + from, to);
-      if (columns < minimum(side * of.tiles, pitch - segment->column)) /* one more of the first */
-        to[2 * columns] = first[from + columns];
-    }
+    for (int64_t i = 0; i < of.height; i++)
+      THNN_(simd).shifts.interleave(columns, first + i * pitch, second + i * pitch,
+                                    plane + (row + 2 * i) * width + 2 * segment->column);
   }
   return finite;
 }

@@ -265,9 +265,10 @@ static inline void layOutThread(WinogradWorker *worker, Scratch *scratch)
     worker->rows =
         THNN_take(scratch, rows * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
   }
-  if (worker->plan.joinsPhases)
-    worker->rows =
-        THNN_take(scratch, 2 * worker->plan.tiles->side * worker->g.output[2], sizeof(real));
+  if (worker->plan.joinsPhases) { /* a segment's, of two phases */
+    const int64_t side = worker->plan.tiles->side;
+    worker->rows = THNN_take(scratch, 2 * side * side * worker->grid.columns, sizeof(real));
+  }
   worker->row = THNN_take(scratch, rowLists(worker) * panelRows(worker), sizeof(THNNOffsets));
   worker->term = THNN_take(scratch, termLists(worker) * worker->slices, sizeof(THNNOffsets));
   worker->segment = THNN_take(scratch, blocks * tiles, sizeof(Segment));

@@ -123,10 +123,7 @@ void THNN_(planeTiles_storePair)(const Layout *layout, const Axis *y, const Axis
                                  const real *first, const real *second, real *plane)
 {
   real *to = placeOf(y, x, tile, width, plane);
-  for (int64_t r = 0; r < tile->rows; r++, to += y->step * width) {
-    const real *a = first + r * layout->pitch;
-    THNN_(simd).shifts.interleave(secondColumns, a, second + r * layout->pitch, to);
-    if (tile->columns > secondColumns)
-      to[2 * secondColumns] = a[secondColumns];
-  }
+  for (int64_t r = 0; r < tile->rows; r++, to += y->step * width)
+    THNN_(simd).shifts.interleave(tile->columns + secondColumns, first + r * layout->pitch,
+                                  second + r * layout->pitch, to);
 }
