@@ -116,34 +116,38 @@ void testRoomForSums(THNNState *state)
   THNN_State_setWorkspaceLimit(state, 8 << 20);
 }
 
-/* Whether a layer's gradient of the input fits, with a stride of 2 and images of 28x28. */
-static bool stridedFits(THNNState *state, int64_t taps, int64_t pad)
+/* Plans a layer's gradient of the input, with a stride of 2 and images of 28x28. Returns whether it
+ * fits. */
+static bool planStrided(THNNState *state, int64_t taps, int64_t pad, THNNConvolutionPlan *plan)
 {
   THNNConvolution g = layerOf(8, 64, 256, 28, 28);
-  THNNConvolutionPlan plan;
   for (int i = 1; i < 3; i++) {
     g.kernel[i] = taps;
     g.stride[i] = 2;
     g.pad[i] = pad;
     g.output[i] = (g.input[i] + 2 * pad - taps) / 2 + 1;
   }
-  return THNN_(engine_prepareRow)(&plan, state, &g, THNN_CONVOLUTION_BACKWARD_DATA,
+  return THNN_(engine_prepareRow)(plan, state, &g, THNN_CONVOLUTION_BACKWARD_DATA,
                                   rowNamed("winograd4"), false);
 }
 
 /* Phases that see the same elements, as with 5x5 taps, fit where they have to be computed one after
- * the other, as with 6x6 taps and odd padding. */
-void testRoomForPhases(THNNState *state)
+ * the other, as with 6x6 taps and odd padding. Those of 6x6 and even padding cost less, since elements
+ * are transformed once. */
+void testPhases(THNNState *state)
 {
+  THNNConvolutionPlan same, others;
   int fitting = 0;
   for (size_t bytes = 1 << 20; bytes <= 8 << 20; bytes += 1 << 18) {
     THNN_State_setWorkspaceLimit(state, bytes);
-    const bool fits = stridedFits(state, 6, 1);
-    CHECK(!fits || stridedFits(state, 5, 2));
+    const bool fits = planStrided(state, 6, 1, &others);
+    CHECK(!fits || planStrided(state, 5, 2, &same));
     fitting += fits;
   }
   CHECK(fitting > 0);
   THNN_State_setWorkspaceLimit(state, 8 << 20);
+  CHECK(planStrided(state, 6, 2, &same) && planStrided(state, 6, 1, &others));
+  CHECK(THNN_(engine_cost)(&same) < THNN_(engine_cost)(&others));
 }
 
 /* What a row of the table is expected to cost between so many planes. */

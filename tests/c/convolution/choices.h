@@ -8,7 +8,7 @@ void testStridedChoice(THNNState *state);
 void testStridesByTransforms(THNNState *state);
 void testFewFilters(THNNState *state);
 void testRoomForSums(THNNState *state);
-void testRoomForPhases(THNNState *state);
+void testPhases(THNNState *state);
 void testShortVectors(THNNState *state);
 void testNarrowTiles(void);
 void testFewTerms(THNNState *state);

@@ -528,7 +528,7 @@ int main(int argc, char **argv)
   testStridesByTransforms(state);
   testFewFilters(state);
   testRoomForSums(state);
-  testRoomForPhases(state);
+  testPhases(state);
   testPlanesLast(state);
   testFourier(state);
   for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_FFT_TILING;
