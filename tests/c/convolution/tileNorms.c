@@ -171,7 +171,7 @@ static void addNormsOfSlice(const THNNConvolution *g, const Computation *of, int
     slice.kernel[i] = tapsOfSlice(g, i);
     slice.stride[i] = 1;
     slice.pad[i] = from[i];
-    slice.input[i] = divideUp(end, stride) - from[i];
+    slice.input[i] = maximum(divideUp(end, stride) - from[i], 0);
   }
   const Slices image = {.planes = g->batch * g->inputPlanes,
                         .row = first[1] + from[1] * g->stride[1] - g->pad[1],
