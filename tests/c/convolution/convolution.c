@@ -348,15 +348,15 @@ static void testLarge(THNNState *state)
  * groups, the last of which are smaller, and the weights are cut into panels along both planes. */
 static void testGroups(THNNState *state)
 {
-  THNNConvolution g = layerOf(3, 150, 115, 22, 25);
+  THNNConvolution g = layerOf(2, 150, 115, 14, 17);
   THNN_State_setWorkspaceLimit(state, sizeof(real) << 18);
   testGeometry(&g, state);
-  g = layerOf(2, 50, 65, 12, 15); /* with taps in depth */
+  g = layerOf(1, 50, 65, 12, 15); /* with taps in depth */
   g.kernel[0] = 3;
   g.pad[0] = g.dilation[0] = 2;
-  g.input[0] = g.output[0] = 4;
+  g.input[0] = g.output[0] = 3;
   testGeometry(&g, state);
-  g = layerOf(2, 130, 150, 12, 15); /* with dilation */
+  g = layerOf(1, 130, 150, 9, 10); /* with dilation */
   g.pad[1] = g.dilation[1] = 2;
   g.pad[2] = g.dilation[2] = 3;
   for (int elements = 1 << 17; elements <= 1 << 19; elements *= 2) {
@@ -364,9 +364,11 @@ static void testGroups(THNNState *state)
     testGeometry(&g, state);
   }
   THNN_State_setWorkspaceLimit(state, 8 << 20);
-  g = layerOf(3, 20, 33, 40, 145); /* so many tiles that there are shares, and pieces of rows */
+  g = layerOf(2, 9, 17, 40, 145); /* so many tiles that there are shares, and pieces of rows */
   testGeometry(&g, state);
   g.pad[2] = g.dilation[2] = 7; /* the pieces then cut groups of tiles */
+  testGeometry(&g, state);
+  g = layerOf(1, 16, 32, 32, 32); /* a block for each of two threads, of whole rows */
   testGeometry(&g, state);
 }
 
@@ -538,6 +540,7 @@ int main(int argc, char **argv)
     testNaNInImage(state);
     testScale(state);
   }
+  startRandom(geometries); /* the same geometries, whatever was tested before */
   for (int i = 0; i < geometries; i++) {
     const THNNConvolution g = randomGeometry();
     if (operations(&g) > 4e6)

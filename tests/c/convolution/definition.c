@@ -8,6 +8,11 @@
 
 static uint64_t randomState = 1;
 
+void startRandom(int seed)
+{
+  randomState = (uint64_t)seed;
+}
+
 static uint64_t randomBits(void)
 {
   randomState = randomState * 6364136223846793005u + 1442695040888963407u;

@@ -27,6 +27,9 @@ typedef struct Computation {
   Finish finish;
 } Computation;
 
+/* Random numbers begin anew: those of a seed are the same on every machine. */
+void startRandom(int seed);
+
 /* A number from low to high, both included. */
 int64_t randomBetween(int64_t low, int64_t high);
 
