@@ -16,6 +16,7 @@
 #include "simd/kernels/panels.h"
 #include "simd/kernels/planesInLanes.h"
 #include "simd/kernels/shiftedRows.h"
+#include "simd/kernels/slidingSums.h"
 #include "simd/kernels/winograd.h"
 #include "simd/kernels/winogradPlanes.h"
 #include "simd/loops/activation.h"
@@ -46,6 +47,8 @@ typedef struct Simd {
   SimdFourier fourier;
   SimdShifts shifts;
   SimdPlanes planes;
+  SimdSliding sliding;
+  SimdSliding narrowSliding; /* for rows that half a vector of AVX-512 holds */
   SimdPadding padding;
   SimdPooling pooling;
   SimdIndices indices;

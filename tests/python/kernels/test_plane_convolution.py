@@ -166,6 +166,83 @@ def test_random_geometries(module: str, dtype: str) -> None:
             check(make(module, dtype, seed, [6, 12, 40][seed % 3]), state)
 
 
+def small_kernel(dtype: str, seed: int) -> Problem:
+    """A depth-wise layer of 3x3 or 5x5 taps without strides: rows shorter and longer than a vector,
+    as many samples as are summed up at a time or not, padding from less than none to more than the
+    kernel."""
+    random = np.random.default_rng([seed, len(dtype)])
+    side = int(random.choice([3, 5]))
+    pad = tuple(int(v) for v in random.integers(-2, side + 2, 2))
+    size = [max(int(random.integers(1, 75)), side - 2 * p) for p in pad]
+    far = [s + 2 * p - side + 1 for s, p in zip(size, pad, strict=True)]
+    planes, multiplier, batch = (int(v) for v in random.integers(1, (20, 3, 10)))
+    joins = np.array([(c, c * multiplier + m) for m in range(multiplier) for c in range(planes)])
+
+    def draw(*shape: int) -> np.ndarray:
+        return random.standard_normal(shape).astype(dtype)
+
+    return Problem(
+        "SpatialDepthWiseConvolution",
+        draw(batch, planes, *size),
+        draw(batch, planes * multiplier, *far),
+        draw(multiplier, planes, side, side),
+        draw(multiplier, planes),
+        joins,
+        (side, side),
+        (1, 1),
+        pad,
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_small_kernels_without_strides(dtype: str) -> None:
+    """Also: results have the same bits for any number of threads."""
+    for seed in range(40):
+        p = small_kernel(dtype, seed)
+        check(p, None)
+        with State(threads=1) as one, State(threads=3, minimum_work=1) as three:
+            wanted, found = compute(p, one), compute(p, three)
+        for name, value in wanted.items():
+            assert found[name].tobytes() == value.tobytes(), name
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+@pytest.mark.parametrize("side", [3, 5])
+@pytest.mark.parametrize("place", [0, -1])
+def test_weights_that_are_not_finite_meet_the_zeros_around_an_image(
+    side: int, value: float, place: int
+) -> None:
+    """What a tap adds outside of the image is 0 times its weight, as in a matrix product."""
+    x = np.ones((2, 3, 20, 21), np.float32)
+    weight = np.ones((1, 3, side, side), np.float32)
+    weight[0, 1, place, place] = value
+    y = np.empty_like(x)
+    pad = side // 2
+    thnn.SpatialDepthWiseConvolution_updateOutput(
+        None, x, y, weight, None, None, None, side, side, 1, 1, pad, pad
+    )
+    assert np.isfinite(y[:, [0, 2]]).all()
+    outside = np.ones(x.shape[2:], bool)
+    inside = slice(pad, None) if place == 0 else slice(None, -pad)
+    outside[inside, inside] = False
+    assert np.isnan(y[:, 1, outside]).all()
+    found = y[:, 1, ~outside]
+    assert np.isnan(found).all() if np.isnan(value) else (found == value).all()
+
+
+def test_gradients_of_many_positions_are_sums_of_short_sums() -> None:
+    """Sums of float32 have at most 256 terms. Above 1024, they would lose the 2^-15 of each."""
+    x = np.ones((3, 16, 130, 150), np.float32)
+    g = np.full((3, 16, 128, 148), 1 + 2.0**-15, np.float32)
+    gw, gb = np.zeros((1, 16, 3, 3), np.float32), np.zeros((1, 16), np.float32)
+    thnn.SpatialDepthWiseConvolution_accGradParameters(
+        None, x, g, gw, gb, None, None, 3, 3, 1, 1, 0, 0, 1.0
+    )
+    wanted = g[:, 0].sum(dtype=np.float64)
+    np.testing.assert_allclose(gw, wanted, rtol=np.finfo(np.float32).eps)
+    np.testing.assert_allclose(gb, wanted, rtol=np.finfo(np.float32).eps)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", MODULES)
 def test_planes_of_several_tiles(module: str, dtype: str) -> None:
@@ -184,21 +261,30 @@ def test_planes_of_several_tiles(module: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("level", ["baseline", "avx2", "avx512"])
 def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
-    run_again(level, f"{__file__}::test_random_geometries", poisoned=True)
+    run_again(
+        level,
+        f"{__file__}::test_random_geometries",
+        f"{__file__}::test_small_kernels_without_strides",
+        poisoned=True,
+    )
 
 
 @pytest.mark.parametrize("planes", [1, 16])
 def test_a_value_outside_every_window_stays_outside(planes: int) -> None:
     """Infinite elements of the input reach the gradients of those taps alone that see them."""
-    x = np.ones((1, planes, 7, 19))
-    x[0, -1, 2, 18] = np.inf
-    gw = np.zeros((1, planes, 3, 3))
-    thnn.SpatialDepthWiseConvolution_accGradParameters(
-        None, x, np.ones((1, planes, 5, 17)), gw, None, None, None, 3, 3, 1, 1, 0, 0, 1.0
-    )
-    assert np.isfinite(gw[0, :-1]).all()
-    assert np.isfinite(gw[0, -1, :, :2]).all()
-    assert np.isinf(gw[0, -1, :, 2]).all()
+    for row, column in ((2, 26), (0, 5), (23, 7)):
+        x = np.ones((1, planes, 24, 27))
+        x[0, -1, row, column] = np.inf
+        gw = np.zeros((1, planes, 3, 3))
+        thnn.SpatialDepthWiseConvolution_accGradParameters(
+            None, x, np.ones((1, planes, 22, 25)), gw, None, None, None, 3, 3, 1, 1, 0, 0, 1.0
+        )
+        seen = np.zeros((3, 3), bool)
+        for i in range(3):
+            for j in range(3):
+                seen[i, j] = 0 <= row - i < 22 and 0 <= column - j < 25
+        assert np.isfinite(gw[0, :-1]).all()
+        assert (np.isfinite(gw[0, -1]) == ~seen).all()
 
 
 def local_results(

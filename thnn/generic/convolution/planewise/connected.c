@@ -6,6 +6,7 @@
 #include "generic/convolution/planeSums.h"
 #include "generic/convolution/planewise/planesInLanes.h"
 #include "generic/convolution/planewise/planeTiles.h"
+#include "generic/convolution/planewise/slidingSums.h"
 #include "geometry/convolutionCheck.h"
 #include "work/scratch.h"
 
@@ -451,6 +452,8 @@ static void sumPlanes(const THNNState *state, const THNNPlaneJoins *joins, const
 size_t THNN_(connected_scratchBytes)(const THNNState *state, const THNNPlaneJoins *joins,
                                      THNNConvolutionPart part)
 {
+  if (THNN_(slidingSums_apply)(joins, part))
+    return 0;
   const PlanesInLanes depthwise = THNN_(planesInLanes_plan)(state, joins, part);
   if (depthwise.threads)
     return depthwise.scratchBytes;
@@ -466,6 +469,10 @@ void THNN_(connected_gather)(const THNNState *state, const THNNPlaneJoins *joins
                              THNNConvolutionPart part, const JoinTable *table, const real *source,
                              const real *weight, const real *bias, real *result, void *scratch)
 {
+  if (THNN_(slidingSums_apply)(joins, part)) {
+    THNN_(slidingSums_gather)(state, joins, part, source, weight, bias, result);
+    return;
+  }
   const PlanesInLanes depthwise = THNN_(planesInLanes_plan)(state, joins, part);
   if (depthwise.threads) {
     THNN_(planesInLanes_gather)(&depthwise, source, weight, bias, result, scratch);
@@ -483,10 +490,14 @@ void THNN_(connected_correlate)(const THNNState *state, const THNNPlaneJoins *jo
 {
   const PlanesInLanes depthwise =
       THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
-  if (depthwise.threads) {
-    /* It sums up the planes of the map, which are not those of a transposed convolution's bias. */
-    THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, gradWeight,
-                                   joins->transposed ? NULL : gradBias, scratch);
+  const bool slides = THNN_(slidingSums_apply)(joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+  if (slides || depthwise.threads) {
+    /* These sum up the planes of the map, which are not those of a transposed convolution's bias. */
+    real *sums = joins->transposed ? NULL : gradBias;
+    if (slides)
+      THNN_(slidingSums_correlate)(state, joins, image, map, scale, gradWeight, sums);
+    else
+      THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, gradWeight, sums, scratch);
     if (gradBias && joins->transposed)
       sumPlanes(state, joins, image, scale, gradBias);
     return;

@@ -6,7 +6,8 @@
  * Work is cut into tiles. The source of a tile is copied to scratch with its padding, and its rows
  * and columns are sorted by their residue classes modulo the stride. Then every tap of the kernel
  * is a shift of the whole tile, which can be treated as one long row. Where vectors of planes are
- * better than vectors of neighbouring positions, planesInLanes.h does the work. */
+ * better than vectors of neighbouring positions, planesInLanes.h does the work, and for small kernels
+ * without strides slidingSums.h. */
 #ifndef THNN_GENERIC_CONNECTED_H
 #define THNN_GENERIC_CONNECTED_H
 

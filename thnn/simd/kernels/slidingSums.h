@@ -1,0 +1,52 @@
+/* Correlations of planes with small kernels, at stride 1, with a lane for each of neighbouring results. */
+#ifndef THNN_SIMD_SLIDING_SUMS_H
+#define THNN_SIMD_SLIDING_SUMS_H
+
+#include <stdbool.h>
+
+/* Planes with the same kernel of side x side taps, 3x3 or 5x5. Around the source there are zeros. All
+ * distances are counted in reals. */
+typedef struct SlidingSums {
+  int64_t side;
+  const real *factors;   /* the kernel, row by row */
+  real start;            /* what sums start from */
+  int64_t height, width; /* of a source plane */
+  int64_t rows, columns; /* of the results of a plane */
+  int64_t above,
+      left; /* zeros that the first result sees before the source, or less than 0: what it
+                          * does not see of it */
+  int64_t planes;
+  const real *x; /* the first source plane */
+  int64_t xPlane;
+  real *y; /* the first result */
+  int64_t yPlane;
+  int64_t xAhead, yAhead; /* from these planes to those that are summed up next */
+} SlidingSums;
+
+/* One source plane and one map, whose rows' products are summed up for each tap of a kernel. */
+typedef struct SlidingDots {
+  int64_t side;
+  int64_t height, width; /* of the source */
+  int64_t rows, columns; /* of the map */
+  int64_t above, left;   /* as for SlidingSums */
+  const real *x, *map;
+  int64_t xAhead, mapAhead; /* from these planes to those that are next */
+  real *sums; /* side * side + 1 vectors: one for each tap, and one for the elements of the map */
+} SlidingDots;
+
+typedef struct SimdSliding {
+  bool applies;   /* whether ends of lines are loaded by masks */
+  int64_t lanes;  /* results of a vector */
+  int64_t planes; /* planes whose ends are summed up at a time, at most */
+  /* From where on they are faster than planes in lanes: percent of the lanes that have results; and for
+   * `dot` the largest kernel and the fewest positions of a map. */
+  int64_t leastFull, mostDotSide, leastDotted;
+
+  /* y = start + the correlation of x with the factors, which are added row by row. */
+  void (*sum)(const SlidingSums *of);
+
+  /* Adds products to sums; a column of the map has the lane of its place in a vector. */
+  void (*dot)(const SlidingDots *of);
+} SimdSliding;
+
+#endif
