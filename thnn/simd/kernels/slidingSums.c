@@ -4,13 +4,15 @@
 #include "simd/vector/inside.h"
 #include "simd/vector/prefetch.h"
 
+/* Elsewhere masks are looked at lane by lane, and planes in lanes are faster. */
+#if defined(__AVX__) && !defined(THNN_WIDE_VECTORS)
 enum {
   MOST_SIDE = 5,
-#if defined(MANY_REGISTERS)
+#  if defined(MANY_REGISTERS)
   MOST_VECTORS = 4, /* whose sums of rows are in registers at a time, beside the factors */
-#else
+#  else
   MOST_VECTORS = 3,
-#endif
+#  endif
   MOST_WIDE = 2 /* the same for 5x5 taps */
 };
 
@@ -67,18 +69,18 @@ INLINE void fetch(const real *x, int64_t distance)
 INLINE void addLine(const int side, const int vectors, const bool ends, const Taps *taps,
                     const real *line, int64_t step, RowSums *sums)
 {
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
   for (int tap = 0; tap < side; tap++) {
     Vector seen[MOST_VECTORS];
-#pragma GCC unroll 4
+#  pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
       const real *x = line + v * step + tap;
       seen[v] = ends ? loadLanes(x, taps->inside[tap]) : load(x);
     }
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
     for (int row = 0; row < side; row++) {
       const Vector factor = broadcast(taps->factors[row * side + tap]);
-#pragma GCC unroll 4
+#  pragma GCC unroll 4
       for (int v = 0; v < vectors; v++)
         sums->of[side - 1 - row][v] += factor * seen[v];
     }
@@ -100,7 +102,7 @@ INLINE void finishRow(const int side, const int vectors, const bool ends, const 
 {
   const int64_t first = row * of->columns;
   const bool over = !ends || first + strip->column + LANES <= of->rows * of->columns;
-#pragma GCC unroll 4
+#  pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
     real *y = strip->y + first + v * strip->yStep;
     fetch(y, of->yAhead);
@@ -108,7 +110,7 @@ INLINE void finishRow(const int side, const int vectors, const bool ends, const 
       store(y, sums->of[0][v]);
     else if (row >= 0)
       storeInside(y, of->columns - strip->column, sums->of[0][v]);
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
     for (int i = 0; i < side - 1; i++)
       sums->of[i][v] = sums->of[i + 1][v];
     sums->of[side - 1][v] = broadcast(of->start);
@@ -132,7 +134,7 @@ INLINE void sumStrip(const int side, const int vectors, const bool ends, const S
   for (; row < of->rows && row - first - of->above < of->height; row++) {
     const real *line = strip->x + (row - first - of->above) * of->width;
     addLine(side, vectors, ends, &taps, line, strip->xStep, &sums);
-#pragma GCC unroll 4
+#  pragma GCC unroll 4
     for (int v = 0; v < vectors; v++)
       fetch(line + v * strip->xStep, of->xAhead);
     finishRow(side, vectors, ends, of, strip, row, &sums);
@@ -229,10 +231,10 @@ typedef struct Column {
 INLINE void dotLine(const int rows, const int side, const bool ends, const Column *column,
                     const real *line, int64_t first, int64_t mapRows, TapSums *sums)
 {
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
   for (int tap = 0; tap < side; tap++) {
     const Vector seen = ends ? loadLanes(line + tap, column->inside[tap]) : load(line + tap);
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
     for (int row = 0; row < rows; row++)
       if (first - row >= 0 && first - row < mapRows)
         sums->of[row][tap] += seen * sums->map[row];
@@ -245,17 +247,17 @@ INLINE void dotStrip(const int rows, const int side, const bool ends, const Slid
 {
   TapSums sums;
   real *at = of->sums + begin * side * LANES, *total = of->sums + side * side * LANES;
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
   for (int row = 0; row < rows; row++) {
     sums.map[row] = (Vector){0};
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
     for (int tap = 0; tap < side; tap++)
       sums.of[row][tap] = load(at + (row * side + tap) * LANES);
   }
   sums.total = load(total);
   for (int64_t i = 0; i < of->rows + rows - 1; i++) { /* row i of the map begins to be seen */
     const int64_t line = i + begin - of->above;
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
     for (int row = rows - 1; row > 0; row--)
       sums.map[row] = sums.map[row - 1];
     if (i < of->rows) {
@@ -276,9 +278,9 @@ INLINE void dotStrip(const int rows, const int side, const bool ends, const Slid
     else
       dotLine(rows, side, ends, column, x, i, of->rows, &sums);
   }
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
   for (int row = 0; row < rows; row++)
-#pragma GCC unroll 5
+#  pragma GCC unroll 5
     for (int tap = 0; tap < side; tap++)
       store(at + (row * side + tap) * LANES, sums.of[row][tap]);
   if (begin == 0)
@@ -288,17 +290,9 @@ INLINE void dotStrip(const int rows, const int side, const bool ends, const Slid
 /* As many rows of the kernel at a time as there are registers for their sums. */
 INLINE void dotColumn(const int side, const bool ends, const SlidingDots *of, const Column *column)
 {
-  if (side == 3) {
-    dotStrip(3, side, ends, of, 0, column);
-    return;
-  }
-#if defined(MANY_REGISTERS)
   dotStrip(3, side, ends, of, 0, column);
-#else
-  dotStrip(2, side, ends, of, 0, column);
-  dotStrip(1, side, ends, of, 2, column);
-#endif
-  dotStrip(2, side, ends, of, 3, column);
+  if (side > 3)
+    dotStrip(2, side, ends, of, 3, column);
 }
 
 INLINE void dotPlanes(const int side, const SlidingDots *of)
@@ -319,10 +313,13 @@ INLINE void dotPlanes(const int side, const SlidingDots *of)
 
 static void dot(const SlidingDots *of)
 {
-  if (of->side == 3)
-    dotPlanes(3, of);
-  else
-    dotPlanes(5, of);
+#  if defined(MANY_REGISTERS)
+  if (of->side > 3) {
+    dotPlanes(MOST_SIDE, of);
+    return;
+  }
+#  endif
+  dotPlanes(3, of);
 }
 
 static void sum(const SlidingSums *of)
@@ -334,23 +331,24 @@ static void sum(const SlidingSums *of)
 }
 
 const SimdSliding SIMD_TABLE(Sliding, THNN_SIMD_LEVEL) = {
-#if defined(__AVX__) && !defined(THNN_WIDE_VECTORS)
     .applies = true,
-#endif
     .lanes = LANES,
     .planes = MOST_VECTORS,
-#if defined(LONGEST_VECTORS)
+#  if defined(LONGEST_VECTORS)
     .leastFull = 60, /* full vectors take 0.46 of the time of planes in lanes, 0.55 for 5x5 taps */
-#else
+#  else
     .leastFull = 75, /* 0.65 and 0.74 */
-#endif
-#if defined(MANY_REGISTERS)
+#  endif
+#  if defined(MANY_REGISTERS)
     .mostDotSide = MOST_SIDE,
     .leastDotted = 100, /* maps of 14x14 take 0.75 of the time of planes in lanes, of 7x7 1.15 */
-#else
-    .mostDotSide = 3,   /* the sums of 5x5 taps would need three passes */
+#  else
+    .mostDotSide = 3,   /* the sums of 5x5 taps would need three passes: 1.4 of that time */
     .leastDotted = 400, /* maps of 20x20 take 0.9 of the time of planes in lanes, of 14x14 1.07 */
-#endif
+#  endif
     .sum = sum,
     .dot = dot,
 };
+#else
+const SimdSliding SIMD_TABLE(Sliding, THNN_SIMD_LEVEL) = {.applies = false};
+#endif

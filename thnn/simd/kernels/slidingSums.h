@@ -35,7 +35,7 @@ typedef struct SlidingDots {
 } SlidingDots;
 
 typedef struct SimdSliding {
-  bool applies;   /* whether ends of lines are loaded by masks */
+  bool applies;   /* whether ends of lines are loaded by masks; otherwise there is nothing else */
   int64_t lanes;  /* results of a vector */
   int64_t planes; /* planes whose ends are summed up at a time, at most */
   /* From where on they are faster than planes in lanes: percent of the lanes that have results; and for
@@ -45,7 +45,8 @@ typedef struct SimdSliding {
   /* y = start + the correlation of x with the factors, which are added row by row. */
   void (*sum)(const SlidingSums *of);
 
-  /* Adds products to sums; a column of the map has the lane of its place in a vector. */
+  /* Adds products to sums, for kernels of at most mostDotSide; a column of the map has the lane of its
+   * place in a vector. */
   void (*dot)(const SlidingDots *of);
 } SimdSliding;
 
