@@ -368,8 +368,11 @@ static void testGroups(THNNState *state)
   testGeometry(&g, state);
   g.pad[2] = g.dilation[2] = 7; /* the pieces then cut groups of tiles */
   testGeometry(&g, state);
-  g = layerOf(1, 16, 32, 32, 32); /* a block for each of two threads, of whole rows */
-  testGeometry(&g, state);
+  for (int64_t size = 8; size <= 32; size *= 2) {
+    /* A block for each of two threads, of whole rows: which size has them depends on the vectors. */
+    g = layerOf(1, 16, 32, size, size);
+    testGeometry(&g, state);
+  }
 }
 
 /* Taps of 2x2, which hardly any random geometry has at stride 1. */
