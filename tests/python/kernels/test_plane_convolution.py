@@ -206,6 +206,32 @@ def test_small_kernels_without_strides(dtype: str) -> None:
             assert found[name].tobytes() == value.tobytes(), name
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("size", [7, 14])
+def test_a_sample_has_the_same_bits_in_any_batch(size: int, dtype: str) -> None:
+    """Few samples of small planes are summed up with a plane in each lane, more of them are not."""
+    random = np.random.default_rng(size)
+
+    def draw(*shape: int) -> np.ndarray:
+        return random.standard_normal(shape).astype(dtype)
+
+    x, weight, bias = draw(8, 32, size, size), draw(1, 32, 3, 3), draw(1, 32)
+    scalars = (None, None, 3, 3, 1, 1, 1, 1)
+
+    def results(samples: slice) -> tuple[np.ndarray, np.ndarray]:
+        y, gx = np.empty_like(x[samples]), np.empty_like(x[samples])
+        thnn.SpatialDepthWiseConvolution_updateOutput(None, x[samples], y, weight, bias, *scalars)
+        thnn.SpatialDepthWiseConvolution_updateGradInput(
+            None, x[samples], x[samples], gx, weight, *scalars
+        )
+        return y, gx
+
+    together = results(slice(None))
+    for sample in range(8):
+        for whole, alone in zip(together, results(slice(sample, sample + 1)), strict=True):
+            assert whole[sample].tobytes() == alone[0].tobytes()
+
+
 @pytest.mark.parametrize("value", [np.inf, np.nan])
 @pytest.mark.parametrize("side", [3, 5])
 @pytest.mark.parametrize("place", [0, -1])
