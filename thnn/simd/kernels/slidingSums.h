@@ -12,9 +12,8 @@ typedef struct SlidingSums {
   real start;            /* what sums start from */
   int64_t height, width; /* of a source plane */
   int64_t rows, columns; /* of the results of a plane */
-  int64_t above,
-      left; /* zeros that the first result sees before the source, or less than 0: what it
-                          * does not see of it */
+  /* Zeros that the first result sees before the source; less than 0: what it does not see of it. */
+  int64_t above, left;
   int64_t planes;
   const real *x; /* the first source plane */
   int64_t xPlane;

@@ -6,16 +6,21 @@
 
 #include "simd/vector/vector.h"
 
+/* The lanes from `begin` to `end`, which can be outside of a vector. */
+INLINE Lanes lanesBetween(int64_t begin, int64_t end)
+{
+  const int64_t from = begin > 0 ? begin : 0, to = end < LANES ? end : LANES;
+  return from < to ? firstLanes(to) & ~firstLanes(from) : firstLanes(0);
+}
+
 /* Elements [column, column + LANES) of a line, 0 outside of it. */
 INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
 {
   if (column >= 0 && column + LANES <= width)
     return load(line + column);
-  const int64_t begin = column < 0 ? -column : 0;
-  const int64_t end = width - column < LANES ? width - column : LANES;
-  if (begin >= end)
+  if (column <= -LANES || column >= width)
     return (Vector){0};
-  return loadLanes(line + column, firstLanes(end) & ~firstLanes(begin));
+  return loadLanes(line + column, lanesBetween(-column, width - column));
 }
 
 /* Stores the first `count` elements of a vector; `count` can be negative, or more than LANES. */

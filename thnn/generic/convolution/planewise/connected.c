@@ -4,6 +4,7 @@
 
 #include "generic/convolution/checks.h"
 #include "generic/convolution/planeSums.h"
+#include "generic/convolution/planewise/depthwise.h"
 #include "generic/convolution/planewise/planesInLanes.h"
 #include "generic/convolution/planewise/planeTiles.h"
 #include "generic/convolution/planewise/slidingSums.h"
@@ -48,11 +49,8 @@ static int64_t tablePlane(const Joins *joins, int64_t number, bool image)
 
 static int64_t planeOf(const Joins *joins, int64_t number, bool image)
 {
-  const THNNPlaneJoins *shape = joins->shape;
-  if (joins->table)
-    return tablePlane(joins, number, image);
-  const int64_t plane = number % shape->imagePlanes;
-  return image ? plane : plane * shape->multiplier + number / shape->imagePlanes;
+  return joins->table ? tablePlane(joins, number, image)
+                      : THNN_joinedPlane(joins->shape, number, image);
 }
 
 /* The connections that can join a plane: `count` of them from `first`, `step` apart. */
@@ -152,15 +150,6 @@ static Axis gatherAxis(const Gather *gather, int axis, int64_t residue)
   return gather->toImage ? backwardAxis(g, axis, residue) : forwardAxis(g, axis);
 }
 
-/* The cost of all connections together, for THNN_threads. */
-static double operationsOf(const THNNPlaneJoins *joins)
-{
-  const THNNConvolution *g = &joins->geometry;
-  return (double)g->batch * (double)joins->connections *
-         ((double)g->kernel[1] * (double)g->kernel[2] + 8) * (double)g->output[1] *
-         (double)g->output[2] / 8;
-}
-
 static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins, bool toImage)
 {
   const THNNConvolution *g = &joins->geometry;
@@ -182,8 +171,8 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   layOutGather(&gather, &needed);
   gather.threadBytes = needed.used;
   const int64_t planes = g->batch * sideOf(joins, toImage).planes;
-  gather.threads =
-      THNN_threads(state, planes * gather.residues[HEIGHT] * gather.bands, operationsOf(joins));
+  gather.threads = THNN_threads(state, planes * gather.residues[HEIGHT] * gather.bands,
+                                THNN_operationsOf(joins) / 8);
   return gather;
 }
 
@@ -365,7 +354,7 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
   Scratch needed = {0};
   layOutCorrelate(&correlate, &needed);
   correlate.threadBytes = needed.used;
-  correlate.threads = THNN_threads(state, joins->connections, operationsOf(joins));
+  correlate.threads = THNN_threads(state, joins->connections, THNN_operationsOf(joins) / 8);
   return correlate;
 }
 
@@ -484,20 +473,29 @@ void THNN_(connected_gather)(const THNNState *state, const THNNPlaneJoins *joins
   gatherAll(&gather, source, weight, bias, result, scratch);
 }
 
+/* Adds to the gradients in one of the ways of depth-wise layers, if one applies; to gradBias, unless it
+ * is NULL, the sums of the map. */
+static bool correlateDepthwise(const THNNState *state, const THNNPlaneJoins *joins,
+                               const real *image, const real *map, accreal scale, real *gradWeight,
+                               real *gradBias, void *scratch)
+{
+  if (THNN_(slidingSums_apply)(joins, THNN_CONVOLUTION_BACKWARD_WEIGHT)) {
+    THNN_(slidingSums_correlate)(state, joins, image, map, scale, gradWeight, gradBias);
+    return true;
+  }
+  const PlanesInLanes depthwise =
+      THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
+  if (depthwise.threads)
+    THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, gradWeight, gradBias, scratch);
+  return depthwise.threads > 0;
+}
+
 void THNN_(connected_correlate)(const THNNState *state, const THNNPlaneJoins *joins,
                                 const JoinTable *table, const real *image, const real *map,
                                 accreal scale, real *gradWeight, real *gradBias, void *scratch)
 {
-  const PlanesInLanes depthwise =
-      THNN_(planesInLanes_plan)(state, joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
-  const bool slides = THNN_(slidingSums_apply)(joins, THNN_CONVOLUTION_BACKWARD_WEIGHT);
-  if (slides || depthwise.threads) {
-    /* These sum up the planes of the map, which are not those of a transposed convolution's bias. */
-    real *sums = joins->transposed ? NULL : gradBias;
-    if (slides)
-      THNN_(slidingSums_correlate)(state, joins, image, map, scale, gradWeight, sums);
-    else
-      THNN_(planesInLanes_correlate)(&depthwise, image, map, scale, gradWeight, sums, scratch);
+  if (correlateDepthwise(state, joins, image, map, scale, gradWeight,
+                         joins->transposed ? NULL : gradBias, scratch)) {
     if (gradBias && joins->transposed)
       sumPlanes(state, joins, image, scale, gradBias);
     return;

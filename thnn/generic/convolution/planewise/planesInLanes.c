@@ -1,14 +1,12 @@
 #include "generic/convolution/planewise/planesInLanes.h"
 
-#include "generic/convolution/checks.h"
+#include "generic/convolution/planewise/depthwise.h"
 #include "work/scratch.h"
 
 enum {
-  BAND_BYTES = 192 << 10,  /* limit on a band's source and results, which stay in the second-level
+  BAND_BYTES = 192 << 10, /* limit on a band's source and results, which stay in the second-level
                             * cache */
-  LARGEST_BYTES = 1 << 20, /* limit on a band of one unit, and on the factors of a block */
-  ENOUGH_TASKS = 16,
-  PRODUCTS_PER_SUM = 256 /* terms in a partial sum of reals, which then joins one of doubles */
+  LARGEST_BYTES = 1 << 20 /* limit on a band of one unit, and on the factors of a block */
 };
 
 /* What threads share. */
@@ -41,7 +39,7 @@ static int64_t sumsOf(const THNNPlaneJoins *joins)
 
 static bool toImage(const PlanesInLanes *d)
 {
-  return d->part == THNN_CONVOLUTION_BACKWARD_DATA;
+  return THNN_toImage(d->part);
 }
 
 static Axis axisOf(const PlanesInLanes *d, int axis, int64_t residue)
@@ -176,9 +174,7 @@ PlanesInLanes THNN_(planesInLanes_plan)(const THNNState *state, const THNNPlaneJ
   const int64_t tasks = part == THNN_CONVOLUTION_BACKWARD_WEIGHT
                             ? d.blocks * joins->multiplier * d.shares
                             : d.blocks * g->batch * divideUp(d.units, d.bandUnits);
-  const double operations = (double)g->batch * (double)joins->connections *
-                            (double)(tapsOf(joins) + 8) * (double)(g->output[1] * g->output[2]);
-  d.threads = THNN_threads(state, tasks, operations / (double)vectorLanes());
+  d.threads = THNN_threads(state, tasks, THNN_operationsOf(joins) / (double)vectorLanes());
   measure(&d);
   return d;
 }

@@ -1,18 +1,13 @@
 #include "generic/convolution/planewise/slidingSums.h"
 
+#include "generic/convolution/planewise/depthwise.h"
 #include "work/sizes.h"
 
 enum {
   LARGE_SIDE = 5,
   MOST_LANES = 64 / sizeof(real),
-  MOST_SUMS = (LARGE_SIDE * LARGE_SIDE + 1) * MOST_LANES,
-  PRODUCTS_PER_SUM = 256 /* terms in a partial sum of reals, which then joins one of doubles */
+  MOST_SUMS = (LARGE_SIDE * LARGE_SIDE + 1) * MOST_LANES
 };
-
-static bool toImage(THNNConvolutionPart part)
-{
-  return part == THNN_CONVOLUTION_BACKWARD_DATA;
-}
 
 static bool isSmallSquare(const THNNConvolution *g)
 {
@@ -21,7 +16,7 @@ static bool isSmallSquare(const THNNConvolution *g)
 
 static int64_t columnsOf(const THNNConvolution *g, THNNConvolutionPart part)
 {
-  return toImage(part) ? g->input[2] : g->output[2];
+  return THNN_toImage(part) ? g->input[2] : g->output[2];
 }
 
 static const SimdSliding *loopsFor(const THNNConvolution *g, THNNConvolutionPart part)
@@ -40,7 +35,7 @@ static bool correlates(const THNNPlaneJoins *joins, const SimdSliding *loops)
 #else
   /* Fewer terms are added in the time that it takes to begin and end the sums: 196 took 1.37 times as
    * long as with planes in lanes, 1568 0.75. */
-  enum { ENOUGH_TASKS = 16, ENOUGH_TERMS = 1000 };
+  enum { ENOUGH_TERMS = 1000 };
   const THNNConvolution *g = &joins->geometry;
   const int64_t positions = g->output[1] * g->output[2];
   return joins->connections >= ENOUGH_TASKS && g->kernel[1] <= loops->mostDotSide &&
@@ -55,7 +50,8 @@ static bool gathers(const THNNPlaneJoins *joins, THNNConvolutionPart part, const
 {
   enum { ENOUGH_RESULTS = 128 };
   const THNNConvolution *g = &joins->geometry;
-  const int64_t columns = columnsOf(g, part), rows = toImage(part) ? g->input[1] : g->output[1];
+  const int64_t columns = columnsOf(g, part),
+                rows = THNN_toImage(part) ? g->input[1] : g->output[1];
   const int64_t together = minimum(g->batch, loops->planes);
   const int64_t lanes = divideUp(columns, loops->lanes) * loops->lanes;
   return together * rows * columns >= ENOUGH_RESULTS && 100 * columns >= loops->leastFull * lanes;
@@ -66,7 +62,7 @@ bool THNN_(slidingSums_apply)(const THNNPlaneJoins *joins, THNNConvolutionPart p
   const THNNConvolution *g = &joins->geometry;
   const SimdSliding *loops = loopsFor(g, part);
   /* One result plane has one connection, to which nothing is added. */
-  const bool alone = toImage(part) ? joins->multiplier == 1 : joins->multiplier >= 1;
+  const bool alone = THNN_toImage(part) ? joins->multiplier == 1 : joins->multiplier >= 1;
   if (!loops->applies || !alone || joins->adds || !isSmallSquare(g) || g->batch < 1)
     return false;
   for (int i = 1; i < 3; i++)
@@ -76,22 +72,9 @@ bool THNN_(slidingSums_apply)(const THNNPlaneJoins *joins, THNNConvolutionPart p
                                                   : gathers(joins, part, loops);
 }
 
-static int64_t imagePlane(const THNNPlaneJoins *joins, int64_t connection)
+static int threadsFor(const THNNState *state, const THNNPlaneJoins *joins, int64_t tasks)
 {
-  return connection % joins->imagePlanes;
-}
-
-static int64_t mapPlane(const THNNPlaneJoins *joins, int64_t connection)
-{
-  return imagePlane(joins, connection) * joins->multiplier + connection / joins->imagePlanes;
-}
-
-/* The cost of all connections together, for THNN_threads. */
-static double operationsOf(const THNNPlaneJoins *joins)
-{
-  const THNNConvolution *g = &joins->geometry;
-  return (double)g->batch * (double)joins->connections * (double)(g->kernel[1] * g->kernel[2] + 8) *
-         (double)(g->output[1] * g->output[2]) / (double)vectorLanes();
+  return THNN_threads(state, tasks, THNN_operationsOf(joins) / (double)vectorLanes());
 }
 
 /* ---- From a source to results ---------------------------------------------------------------- */
@@ -102,21 +85,22 @@ static SlidingSums sumsOf(const THNNPlaneJoins *joins, THNNConvolutionPart part,
 {
   const THNNConvolution *g = &joins->geometry;
   const int64_t side = g->kernel[1], reach = side - 1;
-  const int64_t plane = imagePlane(joins, connection), map = mapPlane(joins, connection);
-  const int64_t *from = toImage(part) ? g->output : g->input;
-  const int64_t *to = toImage(part) ? g->input : g->output;
+  const int64_t plane = THNN_joinedPlane(joins, connection, true),
+                map = THNN_joinedPlane(joins, connection, false);
+  const int64_t *from = THNN_toImage(part) ? g->output : g->input;
+  const int64_t *to = THNN_toImage(part) ? g->input : g->output;
   SlidingSums sums = {.side = side,
                       .height = from[1],
                       .width = from[2],
                       .rows = to[1],
                       .columns = to[2],
-                      .above = toImage(part) ? reach - g->pad[1] : g->pad[1],
-                      .left = toImage(part) ? reach - g->pad[2] : g->pad[2]};
+                      .above = THNN_toImage(part) ? reach - g->pad[1] : g->pad[1],
+                      .left = THNN_toImage(part) ? reach - g->pad[2] : g->pad[2]};
   const int64_t seen = from[1] * from[2], results = to[1] * to[2];
-  sums.xPlane = (toImage(part) ? g->outputPlanes : g->inputPlanes) * seen;
-  sums.yPlane = (toImage(part) ? g->inputPlanes : g->outputPlanes) * results;
-  sums.x = source + sample * sums.xPlane + (toImage(part) ? map : plane) * seen;
-  sums.y = result + sample * sums.yPlane + (toImage(part) ? plane : map) * results;
+  sums.xPlane = (THNN_toImage(part) ? g->outputPlanes : g->inputPlanes) * seen;
+  sums.yPlane = (THNN_toImage(part) ? g->inputPlanes : g->outputPlanes) * results;
+  sums.x = source + sample * sums.xPlane + (THNN_toImage(part) ? map : plane) * seen;
+  sums.y = result + sample * sums.yPlane + (THNN_toImage(part) ? plane : map) * results;
   return sums;
 }
 
@@ -128,14 +112,14 @@ void THNN_(slidingSums_gather)(const THNNState *state, const THNNPlaneJoins *joi
   const int64_t taps = g->kernel[1] * g->kernel[2], connections = joins->connections;
   const SimdSliding *loops = loopsFor(g, part);
   const int64_t groups = divideUp(g->batch, loops->planes);
-  const int threads = THNN_threads(state, connections * groups, operationsOf(joins));
+  const int threads = threadsFor(state, joins, connections * groups);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < connections * groups; i++) {
     const int64_t connection = i % connections, sample = g->batch * (i / connections) / groups;
     const int64_t next = (i + 1) % connections;
     real factors[LARGE_SIDE * LARGE_SIDE];
     for (int64_t tap = 0; tap < taps; tap++) /* the image meets the taps in the reverse order */
-      factors[tap] = weight[connection * taps + (toImage(part) ? taps - 1 - tap : tap)];
+      factors[tap] = weight[connection * taps + (THNN_toImage(part) ? taps - 1 - tap : tap)];
     SlidingSums sums = sumsOf(joins, part, connection, sample, source, result);
     sums.factors = factors;
     sums.start = bias ? bias[connection] : 0;
@@ -196,7 +180,8 @@ static void correlateConnection(const THNNPlaneJoins *joins, int64_t connection,
 {
   const THNNConvolution *g = &joins->geometry;
   const int64_t elements = g->input[1] * g->input[2], positions = g->output[1] * g->output[2];
-  const int64_t first = imagePlane(joins, connection), to = mapPlane(joins, connection);
+  const int64_t first = THNN_joinedPlane(joins, connection, true),
+                to = THNN_joinedPlane(joins, connection, false);
   sums->loops = loopsFor(g, THNN_CONVOLUTION_BACKWARD_WEIGHT);
   sums->length = (g->kernel[1] * g->kernel[2] + 1) * sums->loops->lanes;
   sums->products = 0;
@@ -226,7 +211,7 @@ void THNN_(slidingSums_correlate)(const THNNState *state, const THNNPlaneJoins *
                                   real *gradWeight, real *gradBias)
 {
   const int64_t taps = joins->geometry.kernel[1] * joins->geometry.kernel[2];
-  const int threads = THNN_threads(state, joins->connections, operationsOf(joins));
+  const int threads = threadsFor(state, joins, joins->connections);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < joins->connections; i++) {
     Sums sums;
