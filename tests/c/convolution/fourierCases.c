@@ -120,7 +120,7 @@ static void testGroups(THNNState *state)
       continue;
     shared = plan.chosen.sharedBytes;
     sizes++;
-    testGeometry(&g, state);
+    testGeometryBy("fourier", &g, state);
   }
   CHECK(sizes >= 3);
   THNN_State_setWorkspaceLimit(state, 8 << 20);

@@ -335,16 +335,17 @@ static void testSameAsRow(const THNNConvolution *g, const Computation *of, real 
   free(again);
 }
 
-/* Every row of the table by its name, where it applies, and with what it keeps of the weights; then
- * each algorithm, which chooses among the rows. */
-static void testRows(const THNNConvolution *g, const Computation *of, const double *wanted,
-                     double *const *sizes, THNNState *state)
+/* Every row of the table whose name begins with `prefix`, where it applies, and with what it keeps of the
+ * weights; then, if these are all rows, each algorithm, which chooses among them. */
+static void testRows(const THNNConvolution *g, const Computation *of, const char *prefix,
+                     const double *wanted, double *const *sizes, THNNState *state)
 {
   const char *name;
   real *found[MOST_ROWS] = {NULL};
   for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
     THNNConvolutionPlan plan;
-    if (!THNN_(engine_prepareRow)(&plan, state, g, of->part, row, false))
+    if (strncmp(name, prefix, strlen(prefix)) ||
+        !THNN_(engine_prepareRow)(&plan, state, g, of->part, row, false))
       continue;
     THNN_State_setConvolutionRow(state, name);
     THNN_(engine_prepare)(&plan, state, g, of->part);
@@ -360,7 +361,7 @@ static void testRows(const THNNConvolution *g, const Computation *of, const doub
     }
     THNN_State_setConvolutionRow(state, NULL);
   }
-  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_FFT_TILING;
+  for (int algorithm = THNN_CONVOLUTION_AUTO; !*prefix && algorithm <= THNN_CONVOLUTION_FFT_TILING;
        algorithm++) {
     THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
     testSameAsRow(g, of, found, state);
@@ -380,7 +381,7 @@ static void addPlanes(const THNNConvolution *g, const real *map, double *sums, d
   }
 }
 
-static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
+static void testPart(const THNNConvolution *g, Computation of, const char *prefix, THNNState *state)
 {
   double *wanted = calloc((size_t)of.results, sizeof(double));
   double *size = calloc((size_t)of.results, sizeof(double));
@@ -407,7 +408,7 @@ static void testPart(const THNNConvolution *g, Computation of, THNNState *state)
       addPhaseSizes(&transforms[i], g, &of, sizes[i + 1]);
   }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
-  testRows(g, &of, wanted, sizes, state);
+  testRows(g, &of, prefix, wanted, sizes, state);
   for (int i = 0; i < KINDS_OF_SIZES; i++)
     free(sizes[i]);
   free(wanted);
@@ -427,7 +428,7 @@ static void checkRuns(const THNNConvolution *g)
     }
 }
 
-void testGeometry(const THNNConvolution *g, THNNState *state)
+void testGeometryBy(const char *prefix, const THNNConvolution *g, THNNState *state)
 {
   checkRuns(g);
   real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
@@ -444,7 +445,7 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
                          mapSize(g),
                          false,
                          {0}},
-           state);
+           prefix, state);
   testPart(g,
            (Computation){THNN_CONVOLUTION_BACKWARD_DATA,
                          image,
@@ -455,7 +456,7 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
                          imageSize(g),
                          false,
                          {0}},
-           state);
+           prefix, state);
   testPart(g,
            (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT,
                          image,
@@ -466,12 +467,17 @@ void testGeometry(const THNNConvolution *g, THNNState *state)
                          weightSize(g) + g->outputPlanes,
                          false,
                          {0}},
-           state);
+           prefix, state);
   free(image);
   free(map);
   free(weight);
   free(mapBias);
   free(imageBias);
+}
+
+void testGeometry(const THNNConvolution *g, THNNState *state)
+{
+  testGeometryBy("", g, state);
 }
 
 void checkMet(int geometries)
