@@ -32,6 +32,10 @@ function(thnn_compile_options target)
                                                -fno-omit-frame-pointer -g1)
       target_link_options(${target} PUBLIC -fsanitize=${sanitizer})
     endforeach()
+    if("address" IN_LIST THNN_SANITIZE AND "undefined" IN_LIST THNN_SANITIZE)
+      # AddressSanitizer finds what these two do; looked for twice, the library took a fifth longer to compile.
+      target_compile_options(${target} PRIVATE -fno-sanitize=null,object-size)
+    endif()
   endif()
   if(OpenMP_C_FOUND)
     # The library itself is linked where objects are linked.
