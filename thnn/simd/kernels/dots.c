@@ -183,7 +183,7 @@ static void spreadRest(const Dots *of, int64_t begin)
     Vector sum = loadLanes(y, lanes);
     for (int64_t term = 0; term < of->terms; term++)
       sum += of->x[row * of->xStride + term] * loadLanes(of->w + term * of->wStride + begin, lanes);
-    storeLanes(y, lanes, sum);
+    storeFirst(y, of->columns - begin, sum);
   }
 }
 

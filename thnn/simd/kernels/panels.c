@@ -106,7 +106,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
       if (whole)
         store(c + j * LANES, after);
       else
-        storeLanes(c + j * LANES, last, after);
+        storeFirst(c + j * LANES, tile->left, after);
     }
   }
 }

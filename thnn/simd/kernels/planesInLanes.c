@@ -112,7 +112,7 @@ static void storePlanes(const PlaneRows *of, const real *x, real *y)
       continue;
     }
     for (int64_t p = 0; p < of->planes; p++)
-      storeLanes(y + p * of->stride + at, firstLanes(columns), row[p]);
+      storeFirst(y + p * of->stride + at, columns, row[p]);
   }
 }
 

@@ -365,7 +365,7 @@ static void dotLines(const LineDots *of)
 
 /* Sums up `vectors` vectors of `planes` planes: if they are not all whole, the first ones before
  * `parts` are, and of the others the first `lanes`. */
-INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes lanes,
+INLINE void sumTile(const int planes, const int vectors, const bool whole, int64_t lanes,
                     const LineSums *of, int64_t firstPlane, const THNNPosition *at,
                     const THNNPosition *parts)
 {
@@ -382,7 +382,7 @@ INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes
       if (of->start)
         sum[p][v] = broadcast(of->start[firstPlane + p]);
       else
-        sum[p][v] = whole || at + v < parts ? load(y) : loadLanes(y, lanes);
+        sum[p][v] = whole || at + v < parts ? load(y) : loadFirst(y, lanes);
     }
   for (int64_t t = 0; t < of->taps; t++, factor += TILE_PLANES) {
     const int64_t offset = of->offsets[t];
@@ -406,12 +406,12 @@ INLINE void sumTile(const int planes, const int vectors, const bool whole, Lanes
       if (whole || at + v < parts)
         store(y, sum[p][v]);
       else
-        storeLanes(y, lanes, sum[p][v]);
+        storeFirst(y, lanes, sum[p][v]);
     }
 }
 
 /* Makes `vectors` a constant. */
-INLINE void sumSome(const int planes, int64_t vectors, const bool whole, Lanes lanes,
+INLINE void sumSome(const int planes, int64_t vectors, const bool whole, int64_t lanes,
                     const LineSums *of, int64_t firstPlane, const THNNPosition *at,
                     const THNNPosition *parts)
 {
@@ -434,7 +434,7 @@ INLINE void sumSome(const int planes, int64_t vectors, const bool whole, Lanes l
 INLINE void sumVectorsOf(const int planes, const bool whole, const LineSums *of, int64_t firstPlane,
                          const THNNPosition *at, int64_t count)
 {
-  const Lanes lanes = firstLanes(of->vectors.lanes);
+  const int64_t lanes = of->vectors.lanes;
   const int64_t most = mostSumVectors(planes), tiles = (count + most - 1) / most;
   const THNNPosition *parts = of->vectors.at + of->vectors.whole;
   for (int64_t tile = 0; tile < tiles; tile++) {

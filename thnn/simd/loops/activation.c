@@ -408,7 +408,7 @@ static void logSigmoidBackward(int64_t n, const real *x, const real *gradOutput,
   if (i < n) {
     const Lanes lanes = firstLanes(n - i);
     const __m512d slopes = fallingSigmoids((__m512d)loadLanes(x + i, lanes));
-    storeLanes(gradInput + i, lanes, loadLanes(gradOutput + i, lanes) * (Vector)slopes);
+    storeFirst(gradInput + i, n - i, loadLanes(gradOutput + i, lanes) * (Vector)slopes);
   }
 #else
   const Bounds bounds = sigmoidBounds();

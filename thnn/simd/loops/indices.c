@@ -507,11 +507,12 @@ enum { MOST_BAG_VECTORS = VECTOR_REGISTERS / 2, FEW_BAG_VECTORS = 4 };
 
 /* Sums `vectors` vectors of columns over indices `begin` to end - 1; unless `whole`, only `lanes` of
  * the last one. */
-INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, int64_t column,
+INLINE void sumOfBagColumns(const int vectors, const bool whole, int64_t lanes, int64_t column,
                             const Bags *bags, int64_t begin, int64_t end, int64_t ahead, real *sum)
 {
   enum { LINE_BYTES = 64, PER_LINE = VECTOR_BYTES < LINE_BYTES ? LINE_BYTES / VECTOR_BYTES : 1 };
   const real *table = bags->table + column;
+  const Lanes some = firstLanes(lanes);
   Vector sums[MOST_BAG_VECTORS] = {{0}};
   for (int64_t i = begin; i < end; i++) {
     const int64_t after = i + ahead < bags->indices ? i + ahead : i;
@@ -522,7 +523,7 @@ INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, in
       const real *x = row + v * LANES;
       if (v % PER_LINE == 0)
         __builtin_prefetch(next + v * LANES, READ, FIRST_LEVEL);
-      sums[v] += whole || v + 1 < vectors ? load(x) : loadLanes(x, lanes);
+      sums[v] += whole || v + 1 < vectors ? load(x) : loadLanes(x, some);
     }
   }
 #pragma GCC unroll 16
@@ -530,11 +531,11 @@ INLINE void sumOfBagColumns(const int vectors, const bool whole, Lanes lanes, in
     if (whole || v + 1 < vectors)
       store(sum + column + v * LANES, sums[v]);
     else
-      storeLanes(sum + column + v * LANES, lanes, sums[v]);
+      storeFirst(sum + column + v * LANES, lanes, sums[v]);
 }
 
 /* As sumOfBagColumns, for at most FEW_BAG_VECTORS vectors. */
-INLINE void sumOfFewBagColumns(int64_t vectors, const bool whole, Lanes lanes, int64_t column,
+INLINE void sumOfFewBagColumns(int64_t vectors, const bool whole, int64_t lanes, int64_t column,
                                const Bags *bags, int64_t begin, int64_t end, int64_t ahead,
                                real *sum)
 {
@@ -551,20 +552,19 @@ INLINE void sumOfFewBagColumns(int64_t vectors, const bool whole, Lanes lanes, i
 static void sumOfBags(const Bags *bags, int64_t first, int64_t end, real *sums)
 {
   const int64_t n = bags->columns, ahead = rowsAhead(n), rest = n % LANES;
-  const Lanes all = firstLanes(LANES), some = firstLanes(rest);
   for (int64_t b = first; b < end; b++) {
     const int64_t begin = bags->start[b] - bags->base;
     const int64_t next = b + 1 < bags->bags ? bags->start[b + 1] - bags->base : bags->indices;
     real *sum = sums + b * n;
     int64_t i = 0;
     for (; i + MOST_BAG_VECTORS * LANES <= n; i += MOST_BAG_VECTORS * LANES)
-      sumOfBagColumns(MOST_BAG_VECTORS, true, all, i, bags, begin, next, ahead, sum);
+      sumOfBagColumns(MOST_BAG_VECTORS, true, LANES, i, bags, begin, next, ahead, sum);
     for (; i + FEW_BAG_VECTORS * LANES <= n; i += FEW_BAG_VECTORS * LANES)
-      sumOfBagColumns(FEW_BAG_VECTORS, true, all, i, bags, begin, next, ahead, sum);
+      sumOfBagColumns(FEW_BAG_VECTORS, true, LANES, i, bags, begin, next, ahead, sum);
     if (rest == 0)
-      sumOfFewBagColumns((n - i) / LANES, true, all, i, bags, begin, next, ahead, sum);
+      sumOfFewBagColumns((n - i) / LANES, true, LANES, i, bags, begin, next, ahead, sum);
     else
-      sumOfFewBagColumns((n - i) / LANES + 1, false, some, i, bags, begin, next, ahead, sum);
+      sumOfFewBagColumns((n - i) / LANES + 1, false, rest, i, bags, begin, next, ahead, sum);
   }
 }
 

@@ -205,7 +205,7 @@ INLINE void finishRow(int64_t n, const bool adds, const bool rectifies, const re
   if (left > 0) {
     const Vector more = adds ? loadFirst(addend + i, left) : (Vector){0};
     const Vector last = finished(adds, rectifies, more, loadFirst(y + i, left));
-    storeLanes(y + i, firstLanes(left), last);
+    storeFirst(y + i, left, last);
   }
 }
 

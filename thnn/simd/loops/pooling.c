@@ -234,7 +234,8 @@ INLINE Vector greaterLanes(Vector value, Vector other)
 
 /* Some lanes of a vector of windows, and of the two vectors of columns that they see. */
 typedef struct AlternateLanes {
-  Lanes windows, left, right;
+  int64_t windows;
+  Lanes left, right;
 } AlternateLanes;
 
 INLINE Vector loadThose(const real *x, const Lanes *lanes)
@@ -268,7 +269,7 @@ INLINE void greatestDown(const AlternateWindows *windows, const int64_t kernel,
     if (kernel == 3)
       greatest = greaterLanes(nextLanes(first, broadcast(last)), greatest);
     if (lanes)
-      storeLanes(y, lanes->windows, greatest);
+      storeFirst(y, lanes->windows, greatest);
     else
       store(y, greatest);
   }
@@ -279,8 +280,7 @@ static void greatestOfFewAlternate(const AlternateWindows *windows, const real *
 {
   const int64_t columns = 2 * windows->count + windows->kernel - 2;
   const int64_t left = columns < LANES ? columns : LANES;
-  const AlternateLanes lanes = {firstLanes(windows->count), firstLanes(left),
-                                firstLanes(columns - left)};
+  const AlternateLanes lanes = {windows->count, firstLanes(left), firstLanes(columns - left)};
   if (windows->kernel == 2)
     greatestDown(windows, 2, &lanes, x, y);
   else
@@ -457,8 +457,7 @@ static void sumOfSpans(int64_t n, const Spans *of, const real *x, real *y)
     else if (lanes == LANES)
       store(y + i, sumOfNearSpans(vector.most, of->index + i, of->count + i, from));
     else
-      storeLanes(y + i, firstLanes(lanes),
-                 sumOfNearSpans(vector.most, of->index + i, of->count + i, from));
+      storeFirst(y + i, lanes, sumOfNearSpans(vector.most, of->index + i, of->count + i, from));
   }
 }
 
@@ -514,10 +513,9 @@ static void repeatRow(int64_t n, const real *x, int64_t times, real *y)
   }
   if (i == n)
     return;
-  const Lanes lanes = firstLanes(n - i);
-  const Vector row = loadLanes(x + i, lanes);
+  const Vector row = loadFirst(x + i, n - i);
   for (int64_t t = 0; t < times; t++)
-    storeLanes(y + t * n + i, lanes, row);
+    storeFirst(y + t * n + i, n - i, row);
 }
 
 const SimdPooling SIMD_TABLE(Pooling, THNN_SIMD_LEVEL) = {

@@ -29,7 +29,7 @@ INLINE void storeInside(real *line, int64_t count, Vector x)
   if (count >= LANES)
     store(line, x);
   else if (count > 0)
-    storeLanes(line, firstLanes(count), x);
+    storeFirst(line, count, x);
 }
 
 /* Whether a sum of terms 0 * x is 0; it is NaN where an x is infinite or NaN. */

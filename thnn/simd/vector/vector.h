@@ -96,21 +96,52 @@ INLINE Vector loadLanes(const real *x, Lanes lanes)
 #endif
 }
 
-/* Stores the lanes of a mask. */
-INLINE void storeLanes(real *y, Lanes lanes, Vector x)
+/* Stores the first `count` lanes, from 1 to LANES. AVX has stores under a mask, but those of AMD's
+ * processors take four times as long as the parts. */
+INLINE void storeFirst(real *y, int64_t count, Vector x)
 {
 #if defined(LONGEST_VECTORS) && defined(THNN_REAL_FLOAT)
-  _mm512_mask_storeu_ps(y, lanes, (__m512)x);
+  _mm512_mask_storeu_ps(y, firstLanes(count), (__m512)x);
 #elif defined(LONGEST_VECTORS)
-  _mm512_mask_storeu_pd(y, (__mmask8)lanes, (__m512d)x);
+  _mm512_mask_storeu_pd(y, (__mmask8)firstLanes(count), (__m512d)x);
+#elif defined(__AVX512VL__) && defined(THNN_REAL_FLOAT)
+  _mm256_mask_storeu_ps(y, (__mmask8)((1u << count) - 1), (__m256)x);
+#elif defined(__AVX512VL__)
+  _mm256_mask_storeu_pd(y, (__mmask8)((1u << count) - 1), (__m256d)x);
 #elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
-  _mm256_maskstore_ps(y, (__m256i)lanes, (__m256)x);
+  __m128 part = _mm256_castps256_ps128((__m256)x);
+  if (count == LANES) {
+    store(y, x);
+    return;
+  }
+  if (count & 4) {
+    _mm_storeu_ps(y, part);
+    part = _mm256_extractf128_ps((__m256)x, 1);
+    y += 4;
+  }
+  if (count & 2) {
+    _mm_storel_pi((__m64 *)y, part);
+    part = _mm_movehl_ps(part, part);
+    y += 2;
+  }
+  if (count & 1)
+    _mm_store_ss(y, part);
 #elif defined(__AVX__)
-  _mm256_maskstore_pd(y, (__m256i)lanes, (__m256d)x);
+  __m128d part = _mm256_castpd256_pd128((__m256d)x);
+  if (count == LANES) {
+    store(y, x);
+    return;
+  }
+  if (count & 2) {
+    _mm_storeu_pd(y, part);
+    part = _mm256_extractf128_pd((__m256d)x, 1);
+    y += 2;
+  }
+  if (count & 1)
+    _mm_store_sd(y, part);
 #else
-  for (int l = 0; l < LANES; l++)
-    if (lanes[l])
-      y[l] = x[l];
+  for (int64_t l = 0; l < count; l++)
+    y[l] = x[l];
 #endif
 }
 
