@@ -166,15 +166,15 @@ def test_random_geometries(module: str, dtype: str) -> None:
             check(make(module, dtype, seed, [6, 12, 40][seed % 3]), state)
 
 
-def small_kernel(dtype: str, seed: int) -> Problem:
-    """A depth-wise layer of 3x3 or 5x5 taps without strides: rows shorter and longer than a vector,
+def small_kernel(dtype: str, seed: int, stride: int) -> Problem:
+    """A depth-wise layer of 3x3 or 5x5 taps: rows shorter and longer than a vector,
     as many samples as are summed up at a time or not, padding from less than none to more than the
     kernel."""
     random = np.random.default_rng([seed, len(dtype)])
     side = int(random.choice([3, 5]))
     pad = tuple(int(v) for v in random.integers(-2, side + 2, 2))
     size = [max(int(random.integers(1, 75)), side - 2 * p) for p in pad]
-    far = [s + 2 * p - side + 1 for s, p in zip(size, pad, strict=True)]
+    far = [(s + 2 * p - side) // stride + 1 for s, p in zip(size, pad, strict=True)]
     planes, multiplier, batch = (int(v) for v in random.integers(1, (20, 3, 10)))
     joins = np.array([(c, c * multiplier + m) for m in range(multiplier) for c in range(planes)])
 
@@ -189,16 +189,17 @@ def small_kernel(dtype: str, seed: int) -> Problem:
         draw(multiplier, planes),
         joins,
         (side, side),
-        (1, 1),
+        (stride, stride),
         pad,
     )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_small_kernels_without_strides(dtype: str) -> None:
+@pytest.mark.parametrize("stride", [1, 2])
+def test_small_kernels(stride: int, dtype: str) -> None:
     """Also: results have the same bits for any number of threads."""
     for seed in range(40):
-        p = small_kernel(dtype, seed)
+        p = small_kernel(dtype, seed, stride)
         check(p, None)
         with State(threads=1) as one, State(threads=3, minimum_work=1) as three:
             wanted, found = compute(p, one), compute(p, three)
@@ -207,8 +208,9 @@ def test_small_kernels_without_strides(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("size", [7, 14])
-def test_a_sample_has_the_same_bits_in_any_batch(size: int, dtype: str) -> None:
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("size", [7, 14, 28])
+def test_a_sample_has_the_same_bits_in_any_batch(size: int, stride: int, dtype: str) -> None:
     """Few samples of small planes are summed up with a plane in each lane, more of them are not."""
     random = np.random.default_rng(size)
 
@@ -216,13 +218,14 @@ def test_a_sample_has_the_same_bits_in_any_batch(size: int, dtype: str) -> None:
         return random.standard_normal(shape).astype(dtype)
 
     x, weight, bias = draw(8, 32, size, size), draw(1, 32, 3, 3), draw(1, 32)
-    scalars = (None, None, 3, 3, 1, 1, 1, 1)
+    g = draw(8, 32, (size - 1) // stride + 1, (size - 1) // stride + 1)
+    scalars = (None, None, 3, 3, stride, stride, 1, 1)
 
     def results(samples: slice) -> tuple[np.ndarray, np.ndarray]:
-        y, gx = np.empty_like(x[samples]), np.empty_like(x[samples])
+        y, gx = np.empty_like(g[samples]), np.empty_like(x[samples])
         thnn.SpatialDepthWiseConvolution_updateOutput(None, x[samples], y, weight, bias, *scalars)
         thnn.SpatialDepthWiseConvolution_updateGradInput(
-            None, x[samples], x[samples], gx, weight, *scalars
+            None, x[samples], g[samples], gx, weight, *scalars
         )
         return y, gx
 
@@ -235,38 +238,43 @@ def test_a_sample_has_the_same_bits_in_any_batch(size: int, dtype: str) -> None:
 @pytest.mark.parametrize("value", [np.inf, np.nan])
 @pytest.mark.parametrize("side", [3, 5])
 @pytest.mark.parametrize("place", [0, -1])
+@pytest.mark.parametrize("stride", [1, 2])
 def test_weights_that_are_not_finite_meet_the_zeros_around_an_image(
-    side: int, value: float, place: int
+    stride: int, side: int, value: float, place: int
 ) -> None:
     """What a tap adds outside of the image is 0 times its weight, as in a matrix product."""
-    x = np.ones((2, 3, 20, 21), np.float32)
+    x = np.ones((2, 3, 20, 41), np.float32)
     weight = np.ones((1, 3, side, side), np.float32)
     weight[0, 1, place, place] = value
-    y = np.empty_like(x)
+    y = np.empty_like(x[..., ::stride, ::stride])
     pad = side // 2
     thnn.SpatialDepthWiseConvolution_updateOutput(
-        None, x, y, weight, None, None, None, side, side, 1, 1, pad, pad
+        None, x, y, weight, None, None, None, side, side, stride, stride, pad, pad
     )
     assert np.isfinite(y[:, [0, 2]]).all()
     outside = np.ones(x.shape[2:], bool)
     inside = slice(pad, None) if place == 0 else slice(None, -pad)
     outside[inside, inside] = False
+    outside = outside[::stride, ::stride]
     assert np.isnan(y[:, 1, outside]).all()
     found = y[:, 1, ~outside]
     assert np.isnan(found).all() if np.isnan(value) else (found == value).all()
 
 
-def test_gradients_of_many_positions_are_sums_of_short_sums() -> None:
+@pytest.mark.parametrize("stride", [1, 2])
+def test_gradients_of_many_positions_are_sums_of_short_sums(stride: int) -> None:
     """Sums of float32 have at most 256 terms. Above 1024, they would lose the 2^-15 of each."""
-    x = np.ones((3, 16, 130, 150), np.float32)
+    random = np.random.default_rng(stride)
+    x = random.choice([0.5, 1], (3, 16, stride * 128 + 2, stride * 148 + 2)).astype(np.float32)
     g = np.full((3, 16, 128, 148), 1 + 2.0**-15, np.float32)
     gw, gb = np.zeros((1, 16, 3, 3), np.float32), np.zeros((1, 16), np.float32)
     thnn.SpatialDepthWiseConvolution_accGradParameters(
-        None, x, g, gw, gb, None, None, 3, 3, 1, 1, 0, 0, 1.0
+        None, x, g, gw, gb, None, None, 3, 3, stride, stride, 0, 0, 1.0
     )
-    wanted = g[:, 0].sum(dtype=np.float64)
-    np.testing.assert_allclose(gw, wanted, rtol=np.finfo(np.float32).eps)
-    np.testing.assert_allclose(gb, wanted, rtol=np.finfo(np.float32).eps)
+    seen = np.lib.stride_tricks.sliding_window_view(x, (128 * stride, 148 * stride), (2, 3))
+    wanted = g[0, 0, 0, 0] * seen[..., ::stride, ::stride].sum((0, 4, 5), dtype=np.float64)
+    np.testing.assert_allclose(gw[0], wanted, rtol=np.finfo(np.float32).eps)
+    np.testing.assert_allclose(gb, g[:, 0].sum(dtype=np.float64), rtol=np.finfo(np.float32).eps)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -290,25 +298,32 @@ def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
     run_again(
         level,
         f"{__file__}::test_random_geometries",
-        f"{__file__}::test_small_kernels_without_strides",
+        f"{__file__}::test_small_kernels",
         poisoned=True,
     )
 
 
-@pytest.mark.parametrize("planes", [1, 16])
-def test_a_value_outside_every_window_stays_outside(planes: int) -> None:
+@pytest.mark.parametrize(("samples", "planes"), [(1, 1), (1, 16), (8, 16)])
+@pytest.mark.parametrize("stride", [1, 2])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_value_outside_every_window_stays_outside(
+    dtype: str, stride: int, samples: int, planes: int
+) -> None:
     """Infinite elements of the input reach the gradients of those taps alone that see them."""
-    for row, column in ((2, 26), (0, 5), (23, 7)):
-        x = np.ones((1, planes, 24, 27))
-        x[0, -1, row, column] = np.inf
-        gw = np.zeros((1, planes, 3, 3))
+    for row, column in ((2, 57), (0, 5), (53, 7), (3, 56), (52, 55)):
+        x = np.ones((samples, planes, 54, 58), dtype)
+        x[-1, -1, row, column] = np.inf
+        g = np.ones((samples, planes, 51 // stride + 1, 55 // stride + 1), dtype)
+        gw = np.zeros((1, planes, 3, 3), dtype)
         thnn.SpatialDepthWiseConvolution_accGradParameters(
-            None, x, np.ones((1, planes, 22, 25)), gw, None, None, None, 3, 3, 1, 1, 0, 0, 1.0
+            None, x, g, gw, None, None, None, 3, 3, stride, stride, 0, 0, 1.0
         )
         seen = np.zeros((3, 3), bool)
         for i in range(3):
             for j in range(3):
-                seen[i, j] = 0 <= row - i < 22 and 0 <= column - j < 25
+                seen[i, j] = row - i in range(
+                    0, g.shape[2] * stride, stride
+                ) and column - j in range(0, g.shape[3] * stride, stride)
         assert np.isfinite(gw[0, :-1]).all()
         assert (np.isfinite(gw[0, -1]) == ~seen).all()
 

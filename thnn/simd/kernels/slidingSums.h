@@ -1,4 +1,4 @@
-/* Correlations of planes with small kernels, at stride 1, with a lane for each of neighbouring results. */
+/* Correlations of planes with small kernels, with a lane for each of neighbouring results. */
 #ifndef THNN_SIMD_SLIDING_SUMS_H
 #define THNN_SIMD_SLIDING_SUMS_H
 
@@ -7,7 +7,7 @@
 /* Planes with the same kernel of side x side taps, 3x3 or 5x5. Around the source there are zeros. All
  * distances are counted in reals. */
 typedef struct SlidingSums {
-  int64_t side;
+  int64_t side, stride;  /* of 1 or 2 */
   const real *factors;   /* the kernel, row by row */
   real start;            /* what sums start from */
   int64_t height, width; /* of a source plane */
@@ -24,7 +24,7 @@ typedef struct SlidingSums {
 
 /* One source plane and one map, whose rows' products are summed up for each tap of a kernel. */
 typedef struct SlidingDots {
-  int64_t side;
+  int64_t side, stride;
   int64_t height, width; /* of the source */
   int64_t rows, columns; /* of the map */
   int64_t above, left;   /* as for SlidingSums */
@@ -38,13 +38,14 @@ typedef struct SimdSliding {
   int64_t lanes;  /* results of a vector */
   int64_t planes; /* planes whose ends are summed up at a time, at most */
   /* From where on they are faster than planes in lanes: percent of the lanes that have results; and for
-   * `dot` the largest kernel and the fewest positions of a map. */
-  int64_t leastFull, mostDotSide, leastDotted;
+   * `dot` the largest kernel and the fewest positions of a map; and the largest kernel of `sum` with
+   * stride 2. */
+  int64_t leastFull, mostDotSide, leastDotted, mostStridedSide;
 
   /* y = start + the correlation of x with the factors, which are added row by row. */
   void (*sum)(const SlidingSums *of);
 
-  /* Adds products to sums, for kernels of at most mostDotSide; a column of the map has the lane of its
+  /* Adds products to sums, for kernels of at most mostDotSide, or with stride 2 of 3x3; a column of the map has the lane of its
    * place in a vector. */
   void (*dot)(const SlidingDots *of);
 } SimdSliding;

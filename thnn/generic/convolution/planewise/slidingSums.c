@@ -57,6 +57,16 @@ static bool gathers(const THNNPlaneJoins *joins, THNNConvolutionPart part, const
   return together * rows * columns >= ENOUGH_RESULTS && 100 * columns >= loops->leastFull * lanes;
 }
 
+/* The largest stride of a pass. With 2, neighbours in the gradient of an image meet different taps, which
+ * is left to planes in lanes. */
+static int64_t mostStride(const THNNConvolution *g, THNNConvolutionPart part,
+                          const SimdSliding *loops)
+{
+  if (part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
+    return g->kernel[1] == 3 ? 2 : 1;
+  return !THNN_toImage(part) && g->kernel[1] <= loops->mostStridedSide ? 2 : 1;
+}
+
 bool THNN_(slidingSums_apply)(const THNNPlaneJoins *joins, THNNConvolutionPart part)
 {
   const THNNConvolution *g = &joins->geometry;
@@ -65,8 +75,10 @@ bool THNN_(slidingSums_apply)(const THNNPlaneJoins *joins, THNNConvolutionPart p
   const bool alone = THNN_toImage(part) ? joins->multiplier == 1 : joins->multiplier >= 1;
   if (!loops->applies || !alone || joins->adds || !isSmallSquare(g) || g->batch < 1)
     return false;
+  const int64_t most = mostStride(g, part, loops);
   for (int i = 1; i < 3; i++)
-    if (g->stride[i] != 1 || g->dilation[i] != 1 || g->output[i] < 1)
+    if (g->stride[i] > most || g->stride[i] != g->stride[1] || g->dilation[i] != 1 ||
+        g->output[i] < 1)
       return false;
   return part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? correlates(joins, loops)
                                                   : gathers(joins, part, loops);
@@ -90,6 +102,7 @@ static SlidingSums sumsOf(const THNNPlaneJoins *joins, THNNConvolutionPart part,
   const int64_t *from = THNN_toImage(part) ? g->output : g->input;
   const int64_t *to = THNN_toImage(part) ? g->input : g->output;
   SlidingSums sums = {.side = side,
+                      .stride = g->stride[1],
                       .height = from[1],
                       .width = from[2],
                       .rows = to[1],
@@ -161,7 +174,7 @@ static void dotPlanes(SlidingDots dots, Sums *sums)
     sums->loops->dot(&dots);
     sums->products += dots.rows * each;
     dots.map += dots.rows * dots.columns;
-    dots.above -= dots.rows;
+    dots.above -= dots.stride * dots.rows;
   }
 }
 
@@ -190,6 +203,7 @@ static void correlateConnection(const THNNPlaneJoins *joins, int64_t connection,
   for (int64_t sample = 0; sample < g->batch; sample++) {
     const bool last = sample + 1 == g->batch;
     const SlidingDots dots = {.side = g->kernel[1],
+                              .stride = g->stride[1],
                               .height = g->input[1],
                               .width = g->input[2],
                               .rows = g->output[1],
