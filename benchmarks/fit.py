@@ -235,18 +235,20 @@ def calibrated(
     Unless they are among `chosen`, which are all by default, algorithms have the factor 1.
     """
     algorithms = list(costs)
-    passes = [
-        [
-            (algorithms.index(row.algorithm), np.dot(row.counts, costs[row.algorithm]), row.cycles)
-            for row in among
-        ]
-        for among in compared(rows).values()
-    ]
+    passes = list(compared(rows).values())
+    shape = (len(passes), max(map(len, passes), default=1))
+    # Of each pass the algorithms, what they are expected to take, and what they took.
+    index, expected, took = np.zeros(shape, int), np.full(shape, np.inf), np.full(shape, np.inf)
+    for number, among in enumerate(passes):
+        for place, row in enumerate(among):
+            index[number, place] = algorithms.index(row.algorithm)
+            expected[number, place] = np.dot(row.counts, costs[row.algorithm])
+            took[number, place] = row.cycles
+    best = took.min(1)
 
     def loss(factors: Array) -> float:
-        chosen = [min(among, key=lambda one: one[1] * factors[one[0]])[2] for among in passes]
-        best = [min(cycles for _, _, cycles in among) for among in passes]
-        return float(np.mean(np.array(chosen) / np.array(best)))
+        chosen = np.argmin(expected * factors[index], 1)
+        return float(np.mean(took[np.arange(len(passes)), chosen] / best))
 
     factors = np.ones(len(costs))
     least, before = loss(factors), np.inf
