@@ -261,6 +261,26 @@ def test_weights_that_are_not_finite_meet_the_zeros_around_an_image(
     assert np.isnan(found).all() if np.isnan(value) else (found == value).all()
 
 
+@pytest.mark.parametrize("side", [3, 5])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_weights_that_are_not_finite_meet_lines_that_are_all_zeros(stride: int, side: int) -> None:
+    """Above and below an image, a row of the kernel can see nothing else."""
+    x = np.ones((2, 3, 20, 41), np.float32)
+    zeros = np.pad(x, ((0, 0), (0, 0), (side, side), (side, side)))
+    seen = np.lib.stride_tricks.sliding_window_view(zeros, (side, side), (2, 3))
+    seen = seen[:, :, ::stride, ::stride]
+    for row in range(side):
+        weight = np.ones((1, 3, side, side), np.float32)
+        weight[0, 1, row, side - 1 - row] = np.inf
+        y = np.empty(seen.shape[:4], np.float32)
+        thnn.SpatialDepthWiseConvolution_updateOutput(
+            None, x, y, weight, None, None, None, side, side, stride, stride, side, side
+        )
+        with np.errstate(invalid="ignore"):
+            wanted = (seen * weight[0, :, None, None]).sum((-2, -1))
+        np.testing.assert_array_equal(y, wanted)
+
+
 @pytest.mark.parametrize("stride", [1, 2])
 def test_gradients_of_many_positions_are_sums_of_short_sums(stride: int) -> None:
     """Sums of float32 have at most 256 terms. Above 1024, they would lose the 2^-15 of each."""
