@@ -350,30 +350,32 @@ static void testGroups(THNNState *state)
 {
   THNNConvolution g = layerOf(2, 150, 115, 14, 17);
   THNN_State_setWorkspaceLimit(state, sizeof(real) << 18);
-  testGeometryBy("winograd", &g, state);
+  CHECK(testGeometryBy("winograd", &g, state) == 3);
   g = layerOf(1, 50, 65, 12, 15); /* with taps in depth */
   g.kernel[0] = 3;
   g.pad[0] = g.dilation[0] = 2;
   g.input[0] = g.output[0] = 3;
-  testGeometryBy("winograd", &g, state);
+  CHECK(testGeometryBy("winograd", &g, state) == 3);
   g = layerOf(1, 130, 150, 9, 10); /* with dilation */
   g.pad[1] = g.dilation[1] = 2;
   g.pad[2] = g.dilation[2] = 3;
+  int parts = 0; /* that the largest room is enough for */
   for (int elements = 1 << 17; elements <= 1 << 19; elements *= 2) {
     THNN_State_setWorkspaceLimit(state, sizeof(real) * (size_t)elements);
-    testGeometryBy("winograd", &g, state);
+    parts = testGeometryBy("winograd", &g, state);
   }
+  CHECK(parts == 3);
   THNN_State_setWorkspaceLimit(state, 8 << 20);
   g = layerOf(1, 9, 17, 5, 145); /* long lines */
   testGeometry(&g, state);
   g = layerOf(2, 9, 17, 40, 145); /* so many tiles that there are shares, and pieces of rows */
-  testGeometryBy("winograd", &g, state);
+  CHECK(testGeometryBy("winograd", &g, state) == 3);
   g.pad[2] = g.dilation[2] = 7; /* the pieces then cut groups of tiles */
-  testGeometryBy("winograd", &g, state);
+  CHECK(testGeometryBy("winograd", &g, state) == 3);
   for (int64_t size = 8; size <= 32; size *= 2) {
     /* A block for each of two threads, of whole rows: which size has them depends on the vectors. */
     g = layerOf(1, 16, 32, size, size);
-    testGeometryBy("winograd", &g, state);
+    CHECK(testGeometryBy("winograd", &g, state) == 3);
   }
 }
 
@@ -400,10 +402,12 @@ static void testStrides(THNNState *state)
       g.pad[i] = taps < 5 ? i : 2;
       g.output[i] = (g.input[i] + 2 * g.pad[i] - g.kernel[i]) / 2 + 1;
     }
+    int parts = 0; /* that the largest room is enough for */
     for (int elements = 1 << 16; elements <= 1 << 21; elements *= taps == 4 ? 2 : 8) {
       THNN_State_setWorkspaceLimit(state, sizeof(real) * (size_t)elements);
-      testGeometryBy("winograd", &g, state);
+      parts = testGeometryBy("winograd", &g, state);
     }
+    CHECK(parts == 3);
   }
   THNN_State_setWorkspaceLimit(state, 8 << 20);
 }

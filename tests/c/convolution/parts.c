@@ -335,13 +335,26 @@ static void testSameAsRow(const THNNConvolution *g, const Computation *of, real 
   free(again);
 }
 
+/* Each algorithm, which chooses among the rows. `found` has the results of all that apply. */
+static void testChoices(const THNNConvolution *g, const Computation *of, real *const *found,
+                        THNNState *state)
+{
+  for (int algorithm = THNN_CONVOLUTION_AUTO; algorithm <= THNN_CONVOLUTION_FFT_TILING;
+       algorithm++) {
+    THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
+    testSameAsRow(g, of, found, state);
+  }
+  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+}
+
 /* Every row of the table whose name begins with `prefix`, where it applies, and with what it keeps of the
- * weights; then, if these are all rows, each algorithm, which chooses among them. */
-static void testRows(const THNNConvolution *g, const Computation *of, const char *prefix,
+ * weights; then, if these are all rows, the choice among them. Returns whether a row applies. */
+static bool testRows(const THNNConvolution *g, const Computation *of, const char *prefix,
                      const double *wanted, double *const *sizes, THNNState *state)
 {
   const char *name;
   real *found[MOST_ROWS] = {NULL};
+  bool applies = false;
   for (int row = 0; (name = THNN_(engine_rowName)(row)); row++) {
     THNNConvolutionPlan plan;
     if (strncmp(name, prefix, strlen(prefix)) ||
@@ -351,6 +364,7 @@ static void testRows(const THNNConvolution *g, const Computation *of, const char
     THNN_(engine_prepare)(&plan, state, g, of->part);
     CHECK(rowOf(&plan) == row);
     found[row] = testAlgorithm(g, of, wanted, sizes, state);
+    applies = true;
     Computation keeping = *of;
     keeping.keeps = of->part != THNN_CONVOLUTION_BACKWARD_WEIGHT;
     if (keeping.keeps && THNN_(engine_prepareRow)(&plan, state, g, of->part, row, true)) {
@@ -361,14 +375,11 @@ static void testRows(const THNNConvolution *g, const Computation *of, const char
     }
     THNN_State_setConvolutionRow(state, NULL);
   }
-  for (int algorithm = THNN_CONVOLUTION_AUTO; !*prefix && algorithm <= THNN_CONVOLUTION_FFT_TILING;
-       algorithm++) {
-    THNN_State_setConvolutionAlgorithm(state, (THNNConvolutionAlgorithm)algorithm);
-    testSameAsRow(g, of, found, state);
-  }
-  THNN_State_setConvolutionAlgorithm(state, THNN_CONVOLUTION_AUTO);
+  if (!*prefix)
+    testChoices(g, of, found, state);
   for (int row = 0; row < MOST_ROWS; row++)
     free(found[row]);
+  return applies;
 }
 
 /* The gradient of the bias: the sums of the map's planes. */
@@ -381,7 +392,7 @@ static void addPlanes(const THNNConvolution *g, const real *map, double *sums, d
   }
 }
 
-static void testPart(const THNNConvolution *g, Computation of, const char *prefix, THNNState *state)
+static bool testPart(const THNNConvolution *g, Computation of, const char *prefix, THNNState *state)
 {
   double *wanted = calloc((size_t)of.results, sizeof(double));
   double *size = calloc((size_t)of.results, sizeof(double));
@@ -408,10 +419,11 @@ static void testPart(const THNNConvolution *g, Computation of, const char *prefi
       addPhaseSizes(&transforms[i], g, &of, sizes[i + 1]);
   }
   addProducts(g, of.part, of.image, of.map, of.weight, wanted, size);
-  testRows(g, &of, prefix, wanted, sizes, state);
+  const bool applies = testRows(g, &of, prefix, wanted, sizes, state);
   for (int i = 0; i < KINDS_OF_SIZES; i++)
     free(sizes[i]);
   free(wanted);
+  return applies;
 }
 
 /* Runs are as many where there is no room to write them. */
@@ -428,51 +440,52 @@ static void checkRuns(const THNNConvolution *g)
     }
 }
 
-void testGeometryBy(const char *prefix, const THNNConvolution *g, THNNState *state)
+int testGeometryBy(const char *prefix, const THNNConvolution *g, THNNState *state)
 {
   checkRuns(g);
   real *image = newRandom(imageSize(g)), *map = newRandom(mapSize(g));
   real *weight = newRandom(weightSize(g));
   real *mapBias = newRandom(g->outputPlanes), *imageBias = newRandom(g->inputPlanes);
   const bool biased = randomBetween(0, 1);
-  testPart(g,
-           (Computation){THNN_CONVOLUTION_FORWARD,
-                         image,
-                         map,
-                         weight,
-                         biased ? mapBias : NULL,
-                         g->outputPlanes,
-                         mapSize(g),
-                         false,
-                         {0}},
-           prefix, state);
-  testPart(g,
-           (Computation){THNN_CONVOLUTION_BACKWARD_DATA,
-                         image,
-                         map,
-                         weight,
-                         biased ? imageBias : NULL,
-                         g->inputPlanes,
-                         imageSize(g),
-                         false,
-                         {0}},
-           prefix, state);
-  testPart(g,
-           (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT,
-                         image,
-                         map,
-                         weight,
-                         NULL,
-                         1,
-                         weightSize(g) + g->outputPlanes,
-                         false,
-                         {0}},
-           prefix, state);
+  int parts = testPart(g,
+                       (Computation){THNN_CONVOLUTION_FORWARD,
+                                     image,
+                                     map,
+                                     weight,
+                                     biased ? mapBias : NULL,
+                                     g->outputPlanes,
+                                     mapSize(g),
+                                     false,
+                                     {0}},
+                       prefix, state);
+  parts += testPart(g,
+                    (Computation){THNN_CONVOLUTION_BACKWARD_DATA,
+                                  image,
+                                  map,
+                                  weight,
+                                  biased ? imageBias : NULL,
+                                  g->inputPlanes,
+                                  imageSize(g),
+                                  false,
+                                  {0}},
+                    prefix, state);
+  parts += testPart(g,
+                    (Computation){THNN_CONVOLUTION_BACKWARD_WEIGHT,
+                                  image,
+                                  map,
+                                  weight,
+                                  NULL,
+                                  1,
+                                  weightSize(g) + g->outputPlanes,
+                                  false,
+                                  {0}},
+                    prefix, state);
   free(image);
   free(map);
   free(weight);
   free(mapBias);
   free(imageBias);
+  return parts;
 }
 
 void testGeometry(const THNNConvolution *g, THNNState *state)

@@ -22,8 +22,9 @@ int rowOf(const THNNConvolutionPlan *plan);
 /* Compares all parts of a convolution of random elements, by every row of the engine's table. */
 void testGeometry(const THNNConvolution *g, THNNState *state);
 
-/* The same by the rows whose names begin with `prefix`, for layers that are large for their sake. */
-void testGeometryBy(const char *prefix, const THNNConvolution *g, THNNState *state);
+/* The same by the rows whose names begin with `prefix`, for layers that are large for their sake. Returns the
+ * number of parts that there is a row for. */
+int testGeometryBy(const char *prefix, const THNNConvolution *g, THNNState *state);
 
 /* Checks that testGeometry met every row in every part that it applies to, rows for any kernel in
  * many of the geometries; and that it met the cases within Winograd's algorithms. */
