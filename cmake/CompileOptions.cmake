@@ -33,7 +33,8 @@ function(thnn_compile_options target)
       target_link_options(${target} PUBLIC -fsanitize=${sanitizer})
     endforeach()
     if("address" IN_LIST THNN_SANITIZE AND "undefined" IN_LIST THNN_SANITIZE)
-      # AddressSanitizer finds what these two do; looked for twice, the library took a fifth longer to compile.
+      # AddressSanitizer finds what these two do. Looked for twice, the largest vector loops took a fifth
+      # longer to compile.
       target_compile_options(${target} PRIVATE -fno-sanitize=null,object-size)
     endif()
   endif()

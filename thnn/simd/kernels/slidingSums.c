@@ -416,14 +416,13 @@ INLINE void dotStrip(const int rows, const int side, const bool ends, const Slid
 INLINE void dotAlternateLine(const bool odd, const bool ends, const Column *column,
                              const real *line, bool begun, bool before, TapSums *sums)
 {
-  Vector seen[3];
 #  pragma GCC unroll 3
   for (int tap = 0; tap < 3; tap++) {
-    seen[tap] = seenBy(2, false, tap, ends, column->inside, line, (Vector){0});
+    const Vector seen = seenBy(2, false, tap, ends, column->inside, line, (Vector){0});
     if (begun)
-      sums->of[odd][tap] += seen[tap] * sums->map[0];
+      sums->of[odd][tap] += seen * sums->map[0];
     if (!odd && before)
-      sums->of[2][tap] += seen[tap] * sums->map[1];
+      sums->of[2][tap] += seen * sums->map[1];
   }
 }
 

@@ -96,8 +96,8 @@ INLINE Vector loadLanes(const real *x, Lanes lanes)
 #endif
 }
 
-/* Stores the first `count` lanes, from 1 to LANES. AVX has stores under a mask, but those of AMD's
- * processors take four times as long as the parts. */
+/* Stores the first `count` lanes, from 1 to LANES. AVX has stores under a mask, too, but there are
+ * processors on which they take four times as long as the parts. */
 INLINE void storeFirst(real *y, int64_t count, Vector x)
 {
 #if defined(LONGEST_VECTORS) && defined(THNN_REAL_FLOAT)
@@ -108,12 +108,13 @@ INLINE void storeFirst(real *y, int64_t count, Vector x)
   _mm256_mask_storeu_ps(y, (__mmask8)((1u << count) - 1), (__m256)x);
 #elif defined(__AVX512VL__)
   _mm256_mask_storeu_pd(y, (__mmask8)((1u << count) - 1), (__m256d)x);
-#elif defined(__AVX__) && defined(THNN_REAL_FLOAT)
-  __m128 part = _mm256_castps256_ps128((__m256)x);
+#elif defined(__AVX__)
   if (count == LANES) {
     store(y, x);
     return;
   }
+#  if defined(THNN_REAL_FLOAT)
+  __m128 part = _mm256_castps256_ps128((__m256)x);
   if (count & 4) {
     _mm_storeu_ps(y, part);
     part = _mm256_extractf128_ps((__m256)x, 1);
@@ -126,12 +127,8 @@ INLINE void storeFirst(real *y, int64_t count, Vector x)
   }
   if (count & 1)
     _mm_store_ss(y, part);
-#elif defined(__AVX__)
+#  else
   __m128d part = _mm256_castpd256_pd128((__m256d)x);
-  if (count == LANES) {
-    store(y, x);
-    return;
-  }
   if (count & 2) {
     _mm_storeu_pd(y, part);
     part = _mm256_extractf128_pd((__m256d)x, 1);
@@ -139,6 +136,7 @@ INLINE void storeFirst(real *y, int64_t count, Vector x)
   }
   if (count & 1)
     _mm_store_sd(y, part);
+#  endif
 #else
   for (int64_t l = 0; l < count; l++)
     y[l] = x[l];

@@ -150,6 +150,8 @@ static Axis gatherAxis(const Gather *gather, int axis, int64_t residue)
   return gather->toImage ? backwardAxis(g, axis, residue) : forwardAxis(g, axis);
 }
 
+enum { AT_A_TIME = 8 }; /* numbers that vector loops compute, about, for THNN_threads */
+
 static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins, bool toImage)
 {
   const THNNConvolution *g = &joins->geometry;
@@ -172,7 +174,7 @@ static Gather prepareGather(const THNNState *state, const THNNPlaneJoins *joins,
   gather.threadBytes = needed.used;
   const int64_t planes = g->batch * sideOf(joins, toImage).planes;
   gather.threads = THNN_threads(state, planes * gather.residues[HEIGHT] * gather.bands,
-                                THNN_operationsOf(joins) / 8);
+                                THNN_operationsOf(joins) / AT_A_TIME);
   return gather;
 }
 
@@ -354,7 +356,7 @@ static Correlate prepareCorrelate(const THNNState *state, const THNNPlaneJoins *
   Scratch needed = {0};
   layOutCorrelate(&correlate, &needed);
   correlate.threadBytes = needed.used;
-  correlate.threads = THNN_threads(state, joins->connections, THNN_operationsOf(joins) / 8);
+  correlate.threads = THNN_threads(state, joins->connections, THNN_operationsOf(joins) / AT_A_TIME);
   return correlate;
 }
 
