@@ -11,7 +11,7 @@ from support.bounds import assert_sums
 from support.definitions import convolution as definition
 from support.processes import run_again
 
-from pythnn import State, Tensor, thnn
+from pythnn import State, Tensor, functional, thnn
 
 DTYPES = ["float32", "float64"]
 MODULES = [
@@ -42,6 +42,7 @@ class Problem:
     pad: tuple[int, ...]
     batched: bool = True
     features_first: bool = True
+    dilation: tuple[int, int] = (1, 1)
 
     @property
     def transposed(self) -> bool:
@@ -106,6 +107,14 @@ def compute(p: Problem, state: State | None) -> Results:
     planes = (p.x.shape[1], p.g.shape[1])
     table = (p.joins + 1).astype(x.dtype)
     forward: tuple[object, ...]
+    if p.module == "GroupedConvolution":
+        settings = (False, planes[0], 1, *p.stride, *(0, *p.pad) * 2, 1, *p.dilation)
+        thnn.GroupedConvolution_updateOutput(state, x, y, p.weight, p.bias, *settings)
+        thnn.GroupedConvolution_updateGradInput(
+            state, g, gx, p.weight, 1, *x.shape[2:], False, *settings
+        )
+        thnn.GroupedConvolution_accGradParameters(state, x, g, gw, gb, 2, *settings, 0.5)
+        return {"output": y.numpy(), "gradInput": gx.numpy(), "gradWeight": gw, "gradBias": gb}
     if p.module == "TemporalRowConvolution":
         scalars = (*p.kernel, *p.stride, *p.pad, p.features_first)
         forward = backward = (None, None, *scalars)
@@ -129,7 +138,7 @@ def expected(p: Problem) -> Results:
     dense = np.zeros((map_.shape[1], image.shape[1], *p.kernel))
     for (m, c), kernel in zip(side, weight.reshape(-1, *p.kernel), strict=True):
         dense[m, c] += kernel
-    settings = (p.stride, p.pad, (1,) * len(p.kernel))
+    settings = (p.stride, p.pad, p.dilation[: len(p.kernel)])
     to_map = definition.forward(image, dense, None, map_.shape[2:], *settings)
     to_image = definition.backward_data(map_, dense, None, image.shape[2:], *settings)
     y, gx = (to_image, to_map) if p.transposed else (to_map, to_image)
@@ -166,22 +175,23 @@ def test_random_geometries(module: str, dtype: str) -> None:
             check(make(module, dtype, seed, [6, 12, 40][seed % 3]), state)
 
 
-def small_kernel(dtype: str, seed: int, stride: int) -> Problem:
+def small_kernel(dtype: str, seed: int, stride: int, dilation: tuple[int, int] = (1, 1)) -> Problem:
     """A depth-wise layer of 3x3 or 5x5 taps: rows shorter and longer than a vector,
     as many samples as are summed up at a time or not, padding from less than none to more than the
     kernel."""
     random = np.random.default_rng([seed, len(dtype)])
     side = int(random.choice([3, 5]))
-    pad = tuple(int(v) for v in random.integers(-2, side + 2, 2))
-    size = [max(int(random.integers(1, 75)), side - 2 * p) for p in pad]
-    far = [(s + 2 * p - side) // stride + 1 for s, p in zip(size, pad, strict=True)]
+    reach = [(side - 1) * d + 1 for d in dilation]
+    pad = tuple(int(random.integers(-2, r + 2)) for r in reach)
+    size = [max(int(random.integers(1, 75)), r - 2 * p) for r, p in zip(reach, pad, strict=True)]
+    far = [(s + 2 * p - r) // stride + 1 for s, p, r in zip(size, pad, reach, strict=True)]
     planes, multiplier, batch = (int(v) for v in random.integers(1, (20, 3, 10)))
     joins = np.array([(c, c * multiplier + m) for m in range(multiplier) for c in range(planes)])
 
     def draw(*shape: int) -> np.ndarray:
         return random.standard_normal(shape).astype(dtype)
 
-    return Problem(
+    p = Problem(
         "SpatialDepthWiseConvolution",
         draw(batch, planes, *size),
         draw(batch, planes * multiplier, *far),
@@ -192,19 +202,37 @@ def small_kernel(dtype: str, seed: int, stride: int) -> Problem:
         (stride, stride),
         pad,
     )
+    if dilation != (1, 1):  # which the module does not have
+        p.module, p.dilation = "GroupedConvolution", dilation
+        p.joins = joins[np.argsort(joins[:, 1], kind="stable")]
+        p.weight = p.weight.reshape(-1, 1, side, side)
+        p.bias = p.bias.reshape(-1)
+    return p
+
+
+def check_threads(p: Problem) -> None:
+    """Against the definition; and results have the same bits for any number of threads."""
+    check(p, None)
+    with State(threads=1) as one, State(threads=3, minimum_work=1) as three:
+        wanted, found = compute(p, one), compute(p, three)
+    for name, value in wanted.items():
+        assert found[name].tobytes() == value.tobytes(), name
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("stride", [1, 2])
 def test_small_kernels(stride: int, dtype: str) -> None:
-    """Also: results have the same bits for any number of threads."""
     for seed in range(40):
-        p = small_kernel(dtype, seed, stride)
-        check(p, None)
-        with State(threads=1) as one, State(threads=3, minimum_work=1) as three:
-            wanted, found = compute(p, one), compute(p, three)
-        for name, value in wanted.items():
-            assert found[name].tobytes() == value.tobytes(), name
+        check_threads(small_kernel(dtype, seed, stride))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_small_dilated_kernels(dtype: str) -> None:
+    """Also more rows of zeros than of the image, and fewer rows than the dilation."""
+    random = np.random.default_rng(len(dtype))
+    for seed in range(40):
+        rows, columns = (int(v) for v in random.integers(1, (9, 6)))
+        check_threads(small_kernel(dtype, seed, 1, (rows, columns + (rows == 1))))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -235,6 +263,20 @@ def test_a_sample_has_the_same_bits_in_any_batch(size: int, stride: int, dtype: 
             assert whole[sample].tobytes() == alone[0].tobytes()
 
 
+@pytest.mark.parametrize("size", [14, 28])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_sample_of_a_dilated_layer_has_the_same_bits_in_any_batch(dtype: str, size: int) -> None:
+    random = np.random.default_rng(size)
+    x = random.standard_normal((8, 32, size, size)).astype(dtype)
+    weight = random.standard_normal((32, 1, 3, 3)).astype(dtype)
+    for dilation in (2, (3, 1), (1, 4)):
+        settings = {"padding": dilation, "dilation": dilation, "groups": 32}
+        together = functional.conv2d(x, weight, **settings)
+        for sample in range(8):
+            alone = functional.conv2d(x[sample : sample + 1], weight, **settings)
+            assert together[sample].tobytes() == alone[0].tobytes()
+
+
 @pytest.mark.parametrize("value", [np.inf, np.nan])
 @pytest.mark.parametrize("side", [3, 5])
 @pytest.mark.parametrize("place", [0, -1])
@@ -262,22 +304,22 @@ def test_weights_that_are_not_finite_meet_the_zeros_around_an_image(
 
 
 @pytest.mark.parametrize("side", [3, 5])
-@pytest.mark.parametrize("stride", [1, 2])
-def test_weights_that_are_not_finite_meet_lines_that_are_all_zeros(stride: int, side: int) -> None:
+@pytest.mark.parametrize(("stride", "dilation"), [(1, 1), (2, 1), (1, 2), (1, 3)])
+def test_weights_that_are_not_finite_meet_lines_that_are_all_zeros(
+    stride: int, dilation: int, side: int
+) -> None:
     """Above and below an image, a row of the kernel can see nothing else."""
     x = np.ones((2, 3, 20, 41), np.float32)
-    zeros = np.pad(x, ((0, 0), (0, 0), (side, side), (side, side)))
-    seen = np.lib.stride_tricks.sliding_window_view(zeros, (side, side), (2, 3))
-    seen = seen[:, :, ::stride, ::stride]
+    pad, reach = side * dilation, (side - 1) * dilation + 1
+    zeros = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    seen = np.lib.stride_tricks.sliding_window_view(zeros, (reach, reach), (2, 3))
+    seen = seen[:, :, ::stride, ::stride, ::dilation, ::dilation]
     for row in range(side):
-        weight = np.ones((1, 3, side, side), np.float32)
-        weight[0, 1, row, side - 1 - row] = np.inf
-        y = np.empty(seen.shape[:4], np.float32)
-        thnn.SpatialDepthWiseConvolution_updateOutput(
-            None, x, y, weight, None, None, None, side, side, stride, stride, side, side
-        )
+        weight = np.ones((3, 1, side, side), np.float32)
+        weight[1, 0, row, side - 1 - row] = np.inf
+        y = functional.conv2d(x, weight, stride=stride, padding=pad, dilation=dilation, groups=3)
         with np.errstate(invalid="ignore"):
-            wanted = (seen * weight[0, :, None, None]).sum((-2, -1))
+            wanted = (seen * weight[:, 0, None, None]).sum((-2, -1))
         np.testing.assert_array_equal(y, wanted)
 
 
@@ -319,6 +361,7 @@ def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
         level,
         f"{__file__}::test_random_geometries",
         f"{__file__}::test_small_kernels",
+        f"{__file__}::test_small_dilated_kernels",
         poisoned=True,
     )
 

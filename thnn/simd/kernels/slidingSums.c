@@ -57,14 +57,19 @@ INLINE Vector inOrder(Vector x)
 #  endif
 }
 
+/* The vectors that are loaded of a line. */
+typedef struct Loads {
+  int64_t tapStep;
+  Lanes inside[MOST_SIDE + 1]; /* at ends of lines: the lanes of each that see the source */
+} Loads;
+
 /* One or several vectors of columns, of one or several planes. */
 typedef struct Strip {
   int64_t column;       /* the first */
   int64_t xStep, yStep; /* from a vector to the next */
   const real *x;        /* the source at the first tap of the first result */
   real *y;              /* the first result */
-  /* At ends of lines: the lanes that see the source, for each vector that is loaded of a line. */
-  Lanes inside[MOST_SIDE + 1];
+  Loads loads;
 } Strip;
 
 /* The sums of all rows that a line reaches: the oldest first. */
@@ -102,35 +107,35 @@ INLINE void fetch(const real *x, int64_t distance)
 /* Where the vectors begin that are loaded of a line, counted from what the first tap sees. With stride 2
  * these are two for each two taps; or if what a tap sees is shifted for the tap two after it, two for the
  * first taps, and then the elements that come in. */
-INLINE int64_t loadedAt(const int stride, const bool shifts, const int number)
+INLINE int64_t loadedAt(const int stride, const bool shifts, int64_t tapStep, const int number)
 {
   if (stride == 1)
-    return number;
+    return number * tapStep;
   if (shifts && number >= 2)
     return 2 * LANES + number - 2;
   return number / 2 * 2 + number % 2 * LANES;
 }
 
 INLINE Vector loaded(const int stride, const bool shifts, const int number, const bool ends,
-                     const Lanes *inside, const real *x)
+                     const Loads *loads, const real *x)
 {
-  const real *from = x + loadedAt(stride, shifts, number);
-  return ends ? loadLanes(from, inside[number]) : load(from);
+  const real *from = x + loadedAt(stride, shifts, loads->tapStep, number);
+  return ends ? loadLanes(from, loads->inside[number]) : load(from);
 }
 
 /* What tap `tap` sees of a line, of which the first tap sees x; `before` is what the tap two before it has
  * seen. With stride 2 this is every second element. */
 INLINE Vector seenBy(const int stride, const bool shifts, const int tap, const bool ends,
-                     const Lanes *inside, const real *x, Vector before)
+                     const Loads *loads, const real *x, Vector before)
 {
   if (stride == 1)
-    return loaded(stride, shifts, tap, ends, inside, x);
+    return loaded(stride, shifts, tap, ends, loads, x);
   if (shifts && tap >= 2)
-    return nextLanes(before, ends ? loaded(stride, shifts, tap, ends, inside, x)
-                                  : broadcast(x[loadedAt(stride, shifts, tap)]));
+    return nextLanes(before, ends ? loaded(stride, shifts, tap, ends, loads, x)
+                                  : broadcast(x[loadedAt(stride, shifts, 1, tap)]));
   const int even = tap / 2 * 2;
-  const Vector a = loaded(stride, shifts, even, ends, inside, x);
-  const Vector b = loaded(stride, shifts, even + 1, ends, inside, x);
+  const Vector a = loaded(stride, shifts, even, ends, loads, x);
+  const Vector b = loaded(stride, shifts, even + 1, ends, loads, x);
   return tap == even ? evenOf(a, b) : oddOf(a, b);
 }
 
@@ -157,7 +162,7 @@ INLINE void addLine(const int side, const int stride, const int vectors, const b
   for (int tap = 0; tap < side; tap++) {
 #  pragma GCC unroll 4
     for (int v = 0; v < vectors; v++)
-      seen[tap][v] = seenBy(stride, SHIFTS, tap, ends, strip->inside, line + v * strip->xStep,
+      seen[tap][v] = seenBy(stride, SHIFTS, tap, ends, &strip->loads, line + v * strip->xStep,
                             tap < 2 ? (Vector){0} : seen[tap - 2][v]);
 #  pragma GCC unroll 5
     for (int live = liveRows(side, stride) - 1; live >= 0; live--) {
@@ -191,7 +196,7 @@ INLINE void addNumber(const int side, const int stride, const int vectors, const
     addNothing(side, stride, vectors, odd, taps, sums);
     return;
   }
-  const real *x = strip->x + line * of->width;
+  const real *x = strip->x + line * of->xLine;
   addLine(side, stride, vectors, ends, odd, taps, strip, x, sums);
 #  pragma GCC unroll 4
   for (int v = 0; v < vectors; v++)
@@ -201,14 +206,15 @@ INLINE void addNumber(const int side, const int stride, const int vectors, const
 }
 
 /* Stores the oldest sums, unless their row is before the first, and lets those of a new row begin. A
- * vector can end past the end of its row: what begins the next row is written after it, as strips are
- * summed up from the last to the first, and from the top. */
+ * vector can end past the end of its row, if all rows of its plane are summed up together: what begins the
+ * next row is written after it, as strips are summed up from the last to the first, and from the top. */
 INLINE void finishRow(const int side, const int stride, const int vectors, const bool ends,
                       const SlidingSums *of, const Strip *strip, int64_t row, RowSums *sums)
 {
   const int newest = liveRows(side, stride) - 1;
-  const int64_t first = row * of->columns;
-  const bool over = !ends || first + strip->column + LANES <= of->rows * of->columns;
+  const int64_t first = row * of->yRow;
+  const bool over =
+      !ends || (of->yRow == of->columns && first + strip->column + LANES <= of->rows * of->columns);
 #  pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
     const Vector sum = stride == 1 ? sums->of[0][v] : inOrder(sums->of[0][v]);
@@ -281,28 +287,30 @@ INLINE int64_t mostVectors(const int side, const int stride)
   return side < MOST_SIDE && stride == 1 ? MOST_VECTORS : MOST_WIDE;
 }
 
-INLINE Strip stripAt(const int stride, const SlidingSums *of, int64_t plane, int64_t vector)
+INLINE Strip stripAt(const int stride, int64_t tapStep, const SlidingSums *of, int64_t plane,
+                     int64_t vector)
 {
   const int64_t column = vector * LANES;
   return (Strip){.column = column,
                  .xStep = stride * LANES,
                  .yStep = LANES,
                  .x = of->x + plane * of->xPlane + stride * column - of->left,
-                 .y = of->y + plane * of->yPlane + column};
+                 .y = of->y + plane * of->yPlane + column,
+                 .loads = {.tapStep = tapStep}};
 }
 
 /* Sums up vector number `vector` of each plane. */
-INLINE void sumEnds(const int side, const int stride, const SlidingSums *of, const Taps *taps,
-                    int64_t vector)
+INLINE void sumEnds(const int side, const int stride, int64_t tapStep, const SlidingSums *of,
+                    const Taps *taps, int64_t vector)
 {
   const int64_t groups = divideUp(of->planes, mostVectors(side, stride));
   for (int64_t group = 0; group < groups; group++) {
     const int64_t plane = of->planes * group / groups;
-    Strip strip = stripAt(stride, of, plane, vector);
+    Strip strip = stripAt(stride, tapStep, of, plane, vector);
     const int64_t before = of->left - stride * strip.column;
     for (int i = 0; i < side + stride - 1; i++) {
-      const int64_t from = loadedAt(stride, SHIFTS, i);
-      strip.inside[i] = lanesBetween(before - from, before + of->width - from);
+      const int64_t from = loadedAt(stride, SHIFTS, tapStep, i);
+      strip.loads.inside[i] = lanesBetween(before - from, before + of->width - from);
     }
     strip.xStep = of->xPlane, strip.yStep = of->yPlane;
     sumSome(side, stride, of->planes * (group + 1) / groups - plane, true, of, taps, &strip);
@@ -310,32 +318,33 @@ INLINE void sumEnds(const int side, const int stride, const SlidingSums *of, con
 }
 
 /* Sums up the vectors from `begin` to `end` of a plane, which see nothing outside of their lines. */
-INLINE void sumMiddle(const int side, const int stride, const SlidingSums *of, const Taps *taps,
-                      int64_t plane, int64_t begin, int64_t end)
+INLINE void sumMiddle(const int side, const int stride, int64_t tapStep, const SlidingSums *of,
+                      const Taps *taps, int64_t plane, int64_t begin, int64_t end)
 {
   const int64_t groups = divideUp(end - begin, mostVectors(side, stride));
   for (int64_t group = 0; group < groups; group++) {
     const int64_t vector = begin + (end - begin) * group / groups;
-    const Strip strip = stripAt(stride, of, plane, vector);
+    const Strip strip = stripAt(stride, tapStep, of, plane, vector);
     sumSome(side, stride, begin + (end - begin) * (group + 1) / groups - vector, false, of, taps,
             &strip);
   }
 }
 
-INLINE void sumPlanes(const int side, const int stride, const SlidingSums *of)
+INLINE void sumPlanes(const int side, const int stride, int64_t tapStep, const SlidingSums *of)
 {
   const Taps taps = tapsOf(side, of);
   const int64_t vectors = divideUp(of->columns, LANES), step = stride * LANES;
-  const int64_t inside = (of->width + of->left - (side - 1)) / step; /* which see nothing past it */
+  const int64_t reach = (side - 1) * tapStep;
+  const int64_t inside = (of->width + of->left - reach) / step; /* which see nothing past it */
   const int64_t whole = inside < of->columns / LANES ? inside : of->columns / LANES;
   const int64_t begin = of->left > 0 ? divideUp(of->left, step) : 0;
   const int64_t first = begin < vectors ? begin : vectors, end = whole > first ? whole : first;
   for (int64_t vector = vectors - 1; vector >= end; vector--)
-    sumEnds(side, stride, of, &taps, vector);
+    sumEnds(side, stride, tapStep, of, &taps, vector);
   for (int64_t plane = 0; plane < of->planes; plane++)
-    sumMiddle(side, stride, of, &taps, plane, first, end);
+    sumMiddle(side, stride, tapStep, of, &taps, plane, first, end);
   for (int64_t vector = first - 1; vector >= 0; vector--)
-    sumEnds(side, stride, of, &taps, vector);
+    sumEnds(side, stride, tapStep, of, &taps, vector);
 }
 
 /* ---- Products of a source and a map ---------------------------------------------------------- */
@@ -348,7 +357,8 @@ typedef struct TapSums {
 /* Where a strip is in its planes, and the lanes that are inside of both. */
 typedef struct Column {
   const real *x, *map;
-  Lanes inside[MOST_SIDE + 1], ofMap; /* of each vector that is loaded of a line, and of the map */
+  Loads loads;
+  Lanes ofMap;
 } Column;
 
 /* Adds a line's products. At the ends of the map, only those of the rows that there are. */
@@ -357,7 +367,7 @@ INLINE void dotLine(const int rows, const int side, const bool ends, const Colum
 {
 #  pragma GCC unroll 5
   for (int tap = 0; tap < side; tap++) {
-    const Vector seen = ends ? loadLanes(line + tap, column->inside[tap]) : load(line + tap);
+    const Vector seen = loaded(1, false, tap, ends, &column->loads, line);
 #  pragma GCC unroll 5
     for (int row = 0; row < rows; row++)
       if (first - row >= 0 && first - row < mapRows)
@@ -385,7 +395,7 @@ INLINE void dotStrip(const int rows, const int side, const bool ends, const Slid
     for (int row = rows - 1; row > 0; row--)
       sums.map[row] = sums.map[row - 1];
     if (i < of->rows) {
-      const real *map = column->map + i * of->columns;
+      const real *map = column->map + i * of->mapRow;
       sums.map[0] = ends ? loadLanes(map, column->ofMap) : load(map);
       if (begin == 0) {
         sums.total += sums.map[0];
@@ -394,7 +404,7 @@ INLINE void dotStrip(const int rows, const int side, const bool ends, const Slid
     }
     if (line < 0 || line >= of->height)
       continue;
-    const real *x = column->x + line * of->width;
+    const real *x = column->x + line * of->xLine;
     if (begin == 0)
       fetch(x, of->xAhead);
     if (i >= rows - 1 && i < of->rows) /* all rows are there */
@@ -418,7 +428,7 @@ INLINE void dotAlternateLine(const bool odd, const bool ends, const Column *colu
 {
 #  pragma GCC unroll 3
   for (int tap = 0; tap < 3; tap++) {
-    const Vector seen = seenBy(2, false, tap, ends, column->inside, line, (Vector){0});
+    const Vector seen = seenBy(2, false, tap, ends, &column->loads, line, (Vector){0});
     if (begun)
       sums->of[odd][tap] += seen * sums->map[0];
     if (!odd && before)
@@ -435,11 +445,11 @@ INLINE void dotAlternateColumn(const bool ends, const SlidingDots *of, const Col
     sums.of[tap / 3][tap % 3] = load(of->sums + tap * LANES);
   for (int64_t row = 0; row <= of->rows; row++) {
     const int64_t line = 2 * row - of->above;
-    const real *x = column->x + line * of->width;
+    const real *x = column->x + line * of->xLine;
     const bool begun = row < of->rows;
     sums.map[1] = sums.map[0];
     if (begun) {
-      const real *map = column->map + row * of->columns;
+      const real *map = column->map + row * of->mapRow;
       sums.map[0] = inOrder(ends ? loadLanes(map, column->ofMap) : load(map));
       sums.total += sums.map[0];
       fetch(map, of->mapAhead);
@@ -449,8 +459,8 @@ INLINE void dotAlternateColumn(const bool ends, const SlidingDots *of, const Col
       fetch(x, of->xAhead), fetch(x + LANES, of->xAhead);
     }
     if (begun && line + 1 >= 0 && line + 1 < of->height) {
-      dotAlternateLine(true, ends, column, x + of->width, true, false, &sums);
-      fetch(x + of->width, of->xAhead), fetch(x + of->width + LANES, of->xAhead);
+      dotAlternateLine(true, ends, column, x + of->xLine, true, false, &sums);
+      fetch(x + of->xLine, of->xAhead), fetch(x + of->xLine + LANES, of->xAhead);
     }
   }
 #  pragma GCC unroll 9
@@ -472,18 +482,22 @@ INLINE void dotColumn(const int side, const int stride, const bool ends, const S
     dotStrip(2, side, ends, of, 3, column);
 }
 
-INLINE void dotPlanes(const int side, const int stride, const SlidingDots *of)
+INLINE void dotPlanes(const int side, const int stride, int64_t tapStep, const SlidingDots *of)
 {
   for (int64_t at = 0; at < of->columns; at += LANES) {
     const int64_t first = stride * at - of->left; /* what the first tap sees in the first lane */
     const int64_t columns = of->columns - at;
-    Column column = {.x = of->x + first, .map = of->map + at};
-    const bool ends = first < 0 || first + stride * LANES + side - 1 > of->width || columns < LANES;
-    column.ofMap = lanesBetween(0, columns);
+    Column column = {.x = of->x + first,
+                     .map = of->map + at,
+                     .loads = {.tapStep = tapStep},
+                     .ofMap = lanesBetween(0, columns)};
+    const int64_t seenTo = first + stride * LANES + (side - 1) * tapStep;
+    const bool ends = first < 0 || seenTo > of->width || columns < LANES;
     for (int i = 0; ends && i < side + stride - 1; i++) {
-      const int64_t from = first + loadedAt(stride, false, i);
+      const int64_t from = first + loadedAt(stride, false, tapStep, i);
       const int64_t seen = stride == 1 ? columns : 2 * columns - i % 2 * LANES;
-      column.inside[i] = lanesBetween(-from, of->width - from < seen ? of->width - from : seen);
+      column.loads.inside[i] =
+          lanesBetween(-from, of->width - from < seen ? of->width - from : seen);
     }
     if (ends)
       dotColumn(side, stride, true, of, &column);
@@ -492,32 +506,65 @@ INLINE void dotPlanes(const int side, const int stride, const SlidingDots *of)
   }
 }
 
+/* Each kind of kernel has a function of its own: in one for all, with so much code, the compiler moves sums
+ * to memory, which takes a fifth to a third more time. Without dilation, taps have a constant distance: 2
+ * to 4 % less time. */
+#  define SUM(name, side, stride, tapStep)                                                         \
+    static __attribute__((noinline)) void name(const SlidingSums *of)                              \
+    {                                                                                              \
+      sumPlanes(side, stride, tapStep, of);                                                        \
+    }
+#  define DOT(name, side, stride, tapStep)                                                         \
+    static __attribute__((noinline)) void name(const SlidingDots *of)                              \
+    {                                                                                              \
+      dotPlanes(side, stride, tapStep, of);                                                        \
+    }
+SUM(sum3, 3, 1, 1)
+SUM(sum3Dilated, 3, 1, of->tapStep)
+SUM(sum3Alternate, 3, 2, 1)
+SUM(sum5, 5, 1, 1)
+SUM(sum5Dilated, 5, 1, of->tapStep)
+DOT(dot3, 3, 1, 1)
+DOT(dot3Dilated, 3, 1, of->tapStep)
+DOT(dot3Alternate, 3, 2, 1)
+#  if defined(MANY_REGISTERS)
+SUM(sum5Alternate, 5, 2, 1)
+DOT(dot5, 5, 1, 1)
+DOT(dot5Dilated, 5, 1, of->tapStep)
+#  endif
+
 static void dot(const SlidingDots *of)
 {
+  if (of->stride == 2)
+    dot3Alternate(of);
+  else if (of->side == 3 && of->tapStep == 1)
+    dot3(of);
+  else if (of->side == 3)
+    dot3Dilated(of);
 #  if defined(MANY_REGISTERS)
-  if (of->side > 3) {
-    dotPlanes(MOST_SIDE, 1, of);
-    return;
-  }
-#  endif
-  if (of->stride == 1)
-    dotPlanes(3, 1, of);
+  else if (of->tapStep == 1)
+    dot5(of);
   else
-    dotPlanes(3, 2, of);
+    dot5Dilated(of);
+#  endif
 }
 
 static void sum(const SlidingSums *of)
 {
-  if (of->side == 3 && of->stride == 1)
-    sumPlanes(3, 1, of);
+  if (of->side == 3 && of->stride == 2)
+    sum3Alternate(of);
+  else if (of->side == 3 && of->tapStep == 1)
+    sum3(of);
   else if (of->side == 3)
-    sumPlanes(3, 2, of);
-  else if (of->stride == 1)
-    sumPlanes(5, 1, of);
+    sum3Dilated(of);
 #  if defined(MANY_REGISTERS)
-  else
-    sumPlanes(5, 2, of);
+  else if (of->stride == 2)
+    sum5Alternate(of);
 #  endif
+  else if (of->tapStep == 1)
+    sum5(of);
+  else
+    sum5Dilated(of);
 }
 
 const SimdSliding SIMD_TABLE(Sliding, THNN_SIMD_LEVEL) = {
@@ -533,10 +580,14 @@ const SimdSliding SIMD_TABLE(Sliding, THNN_SIMD_LEVEL) = {
     .mostDotSide = MOST_SIDE,
     .mostStridedSide = MOST_SIDE,
     .leastDotted = 100, /* maps of 14x14 take 0.75 of the time of planes in lanes, of 7x7 1.15 */
+    .leastDilated = 95, /* 98 take 0.83 to 1.04 of that time, 90 1.06 */
+    .leastDilatedFull = 75, /* 33 of 48 lanes take 0.95 to 1.18, 28 of 32 0.77 to 0.88 */
 #  else
     .mostStridedSide = 3, /* 5x5 taps would take 0.9 to 1.03 of the time of planes in lanes */
     .mostDotSide = 3,     /* the sums of 5x5 taps would need three passes: 1.4 of that time */
     .leastDotted = 400,   /* maps of 20x20 take 0.9 of the time of planes in lanes, of 14x14 1.07 */
+    .leastDilated = 200,  /* 182 take 1.14 of that time, 363 0.87 */
+    .leastDilatedFull = 100, /* 56 of 56 lanes take 0.75 to 0.84, 65 of 72 1.08 to 1.26 */
 #  endif
     .sum = sum,
     .dot = dot,

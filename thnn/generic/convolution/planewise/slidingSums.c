@@ -25,6 +25,12 @@ static const SimdSliding *loopsFor(const THNNConvolution *g, THNNConvolutionPart
   return narrow ? &THNN_(simd).narrowSliding : &THNN_(simd).sliding;
 }
 
+/* Whether results have so many percent of the lanes of their vectors. */
+static bool fills(int64_t columns, const SimdSliding *loops, int64_t percent)
+{
+  return 100 * columns >= percent * divideUp(columns, loops->lanes) * loops->lanes;
+}
+
 /* Whether weight gradients are summed up plane by plane: reproducible calls have the sums of planes in
  * lanes on every processor, and few planes leave threads without work. */
 static bool correlates(const THNNPlaneJoins *joins, const SimdSliding *loops)
@@ -38,23 +44,25 @@ static bool correlates(const THNNPlaneJoins *joins, const SimdSliding *loops)
   enum { ENOUGH_TERMS = 1000 };
   const THNNConvolution *g = &joins->geometry;
   const int64_t positions = g->output[1] * g->output[2];
+  const bool dilated = g->dilation[1] > 1 || g->dilation[2] > 1;
   return joins->connections >= ENOUGH_TASKS && g->kernel[1] <= loops->mostDotSide &&
-         positions >= loops->leastDotted && g->batch * positions >= ENOUGH_TERMS;
+         positions >= g->dilation[1] * loops->leastDotted && g->batch * positions >= ENOUGH_TERMS &&
+         (!dilated || fills(g->output[2], loops, loops->leastDilatedFull));
 #endif
 }
 
 /* Whether results are summed up plane by plane. For a few rows of few samples, strips take longer to
  * begin than to sum up: one sample of 7x7 takes 1.2 to 1.3 times as long as with planes in lanes, two
- * samples as long, one of 14x14 0.7 to 0.9. */
+ * samples as long, one of 14x14 0.7 to 0.9. A dilated kernel has strips for every nth row. */
 static bool gathers(const THNNPlaneJoins *joins, THNNConvolutionPart part, const SimdSliding *loops)
 {
   enum { ENOUGH_RESULTS = 128 };
   const THNNConvolution *g = &joins->geometry;
-  const int64_t columns = columnsOf(g, part),
+  const int64_t columns = columnsOf(g, part), step = g->dilation[1],
                 rows = THNN_toImage(part) ? g->input[1] : g->output[1];
   const int64_t together = minimum(g->batch, loops->planes);
-  const int64_t lanes = divideUp(columns, loops->lanes) * loops->lanes;
-  return together * rows * columns >= ENOUGH_RESULTS && 100 * columns >= loops->leastFull * lanes;
+  const int64_t least = step > 1 ? loops->leastDilated : ENOUGH_RESULTS;
+  return together * rows * columns >= step * least && fills(columns, loops, loops->leastFull);
 }
 
 /* The largest stride of a pass. With 2, neighbours in the gradient of an image meet different taps, which
@@ -77,8 +85,8 @@ bool THNN_(slidingSums_apply)(const THNNPlaneJoins *joins, THNNConvolutionPart p
     return false;
   const int64_t most = mostStride(g, part, loops);
   for (int i = 1; i < 3; i++)
-    if (g->stride[i] > most || g->stride[i] != g->stride[1] || g->dilation[i] != 1 ||
-        g->output[i] < 1)
+    if (g->stride[i] > most || g->stride[i] != g->stride[1] ||
+        (g->dilation[i] > 1 && g->stride[i] > 1) || g->output[i] < 1)
       return false;
   return part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? correlates(joins, loops)
                                                   : gathers(joins, part, loops);
@@ -89,32 +97,68 @@ static int threadsFor(const THNNState *state, const THNNPlaneJoins *joins, int64
   return THNN_threads(state, tasks, THNN_operationsOf(joins) / (double)vectorLanes());
 }
 
+/* Every nth row of results, for a dilation of n: they see every nth line of the source. */
+typedef struct EveryNth {
+  int64_t rows;
+  int64_t line, lines; /* the first line, if there are any */
+  int64_t above;       /* lines of zeros before it */
+} EveryNth;
+
+/* From row `row` on. */
+static EveryNth everyNth(const THNNConvolution *g, int64_t row, int64_t rows, int64_t height,
+                         int64_t above)
+{
+  const int64_t step = g->dilation[1], begin = row - above;
+  EveryNth some = {.rows = divideUp(rows - row, step)};
+  some.above = begin < 0 ? divideUp(-begin, step) : 0;
+  some.line = begin + some.above * step;
+  if (some.line < height)
+    some.lines = divideUp(height - some.line, step);
+  else
+    some.line = 0;
+  return some;
+}
+
 /* ---- From a source to results ---------------------------------------------------------------- */
 
-/* The sums of a connection in some samples, from `sample` on. */
-static SlidingSums sumsOf(const THNNPlaneJoins *joins, THNNConvolutionPart part, int64_t connection,
-                          int64_t sample, const real *source, real *result)
+/* The planes of a pass: what all connections have in common. */
+static SlidingSums planesOf(const THNNConvolution *g, THNNConvolutionPart part)
 {
-  const THNNConvolution *g = &joins->geometry;
-  const int64_t side = g->kernel[1], reach = side - 1;
-  const int64_t plane = THNN_joinedPlane(joins, connection, true),
-                map = THNN_joinedPlane(joins, connection, false);
-  const int64_t *from = THNN_toImage(part) ? g->output : g->input;
-  const int64_t *to = THNN_toImage(part) ? g->input : g->output;
-  SlidingSums sums = {.side = side,
-                      .stride = g->stride[1],
-                      .height = from[1],
-                      .width = from[2],
-                      .rows = to[1],
-                      .columns = to[2],
-                      .above = THNN_toImage(part) ? reach - g->pad[1] : g->pad[1],
-                      .left = THNN_toImage(part) ? reach - g->pad[2] : g->pad[2]};
-  const int64_t seen = from[1] * from[2], results = to[1] * to[2];
-  sums.xPlane = (THNN_toImage(part) ? g->outputPlanes : g->inputPlanes) * seen;
-  sums.yPlane = (THNN_toImage(part) ? g->inputPlanes : g->outputPlanes) * results;
-  sums.x = source + sample * sums.xPlane + (THNN_toImage(part) ? map : plane) * seen;
-  sums.y = result + sample * sums.yPlane + (THNN_toImage(part) ? plane : map) * results;
-  return sums;
+  const bool toImage = THNN_toImage(part);
+  const int64_t side = g->kernel[1];
+  const int64_t above = (side - 1) * g->dilation[1], left = (side - 1) * g->dilation[2];
+  const int64_t *from = toImage ? g->output : g->input;
+  const int64_t *to = toImage ? g->input : g->output;
+  return (SlidingSums){.side = side,
+                       .stride = g->stride[1],
+                       .tapStep = g->dilation[2],
+                       .height = from[1],
+                       .width = from[2],
+                       .rows = to[1],
+                       .columns = to[2],
+                       .xLine = g->dilation[1] * from[2],
+                       .yRow = g->dilation[1] * to[2],
+                       .above = toImage ? above - g->pad[1] : g->pad[1],
+                       .left = toImage ? left - g->pad[2] : g->pad[2],
+                       .xPlane = (toImage ? g->outputPlanes : g->inputPlanes) * from[1] * from[2],
+                       .yPlane = (toImage ? g->inputPlanes : g->outputPlanes) * to[1] * to[2]};
+}
+
+/* Sums up all rows of the results of `planes`; the rest is in `sums`. */
+static void sumRows(const THNNConvolution *g, const SimdSliding *loops, const SlidingSums *planes,
+                    SlidingSums *sums)
+{
+  const real *x = sums->x;
+  real *y = sums->y;
+  for (int64_t row = 0; row < minimum(g->dilation[1], planes->rows); row++) {
+    const EveryNth some = everyNth(g, row, planes->rows, planes->height, planes->above);
+    sums->x = x + some.line * planes->width;
+    sums->y = y + row * planes->columns;
+    sums->height = some.lines;
+    sums->rows = some.rows;
+    sums->above = some.above;
+    loops->sum(sums);
+  }
 }
 
 void THNN_(slidingSums_gather)(const THNNState *state, const THNNPlaneJoins *joins,
@@ -122,27 +166,33 @@ void THNN_(slidingSums_gather)(const THNNState *state, const THNNPlaneJoins *joi
                                const real *bias, real *result)
 {
   const THNNConvolution *g = &joins->geometry;
+  const bool toImage = THNN_toImage(part);
   const int64_t taps = g->kernel[1] * g->kernel[2], connections = joins->connections;
   const SimdSliding *loops = loopsFor(g, part);
+  const SlidingSums planes = planesOf(g, part);
+  const int64_t seen = planes.height * planes.width, results = planes.rows * planes.columns;
   const int64_t groups = divideUp(g->batch, loops->planes);
   const int threads = threadsFor(state, joins, connections * groups);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < connections * groups; i++) {
     const int64_t connection = i % connections, sample = g->batch * (i / connections) / groups;
     const int64_t next = (i + 1) % connections;
+    const int64_t from = THNN_joinedPlane(joins, connection, !toImage) * seen,
+                  to = THNN_joinedPlane(joins, connection, toImage) * results;
     real factors[LARGE_SIDE * LARGE_SIDE];
     for (int64_t tap = 0; tap < taps; tap++) /* the image meets the taps in the reverse order */
-      factors[tap] = weight[connection * taps + (THNN_toImage(part) ? taps - 1 - tap : tap)];
-    SlidingSums sums = sumsOf(joins, part, connection, sample, source, result);
+      factors[tap] = weight[connection * taps + (toImage ? taps - 1 - tap : tap)];
+    SlidingSums sums = planes;
     sums.factors = factors;
     sums.start = bias ? bias[connection] : 0;
     sums.planes = g->batch * (i / connections + 1) / groups - sample;
+    sums.x = source + sample * planes.xPlane + from;
+    sums.y = result + sample * planes.yPlane + to;
     if (next > 0) {
-      const SlidingSums then = sumsOf(joins, part, next, sample, source, result);
-      sums.xAhead = then.x - sums.x;
-      sums.yAhead = then.y - sums.y;
+      sums.xAhead = THNN_joinedPlane(joins, next, !toImage) * seen - from;
+      sums.yAhead = THNN_joinedPlane(joins, next, toImage) * results - to;
     }
-    loops->sum(&sums);
+    sumRows(g, loops, &planes, &sums);
   }
 }
 
@@ -162,19 +212,50 @@ static void settle(Sums *sums)
   sums->products = 0;
 }
 
-/* Adds the products of two planes, in bands of rows of at most PRODUCTS_PER_SUM terms or one row. */
-static void dotPlanes(SlidingDots dots, Sums *sums)
+/* Adds the products of rows of two planes, in bands of at most PRODUCTS_PER_SUM terms or one row. */
+static void dotBands(SlidingDots *dots, Sums *sums)
 {
-  const int64_t each = divideUp(dots.columns, sums->loops->lanes); /* terms in a row */
+  const int64_t each = divideUp(dots->columns, sums->loops->lanes); /* terms in a row */
   const int64_t most = maximum(1, PRODUCTS_PER_SUM / each);
-  for (int64_t left = dots.rows; left > 0; left -= dots.rows) {
-    dots.rows = minimum(left, most);
-    if (sums->products + dots.rows * each > PRODUCTS_PER_SUM)
+  for (int64_t left = dots->rows; left > 0; left -= dots->rows) {
+    dots->rows = minimum(left, most);
+    if (sums->products + dots->rows * each > PRODUCTS_PER_SUM)
       settle(sums);
-    sums->loops->dot(&dots);
-    sums->products += dots.rows * each;
-    dots.map += dots.rows * dots.columns;
-    dots.above -= dots.stride * dots.rows;
+    sums->loops->dot(dots);
+    sums->products += dots->rows * each;
+    dots->map += dots->rows * dots->mapRow;
+    dots->above -= dots->stride * dots->rows;
+  }
+}
+
+/* What all pairs of planes have in common. */
+static SlidingDots pairsOf(const THNNConvolution *g)
+{
+  return (SlidingDots){.side = g->kernel[1],
+                       .stride = g->stride[1],
+                       .tapStep = g->dilation[2],
+                       .height = g->input[1],
+                       .width = g->input[2],
+                       .rows = g->output[1],
+                       .columns = g->output[2],
+                       .xLine = g->dilation[1] * g->input[2],
+                       .mapRow = g->dilation[1] * g->output[2],
+                       .above = g->pad[1],
+                       .left = g->pad[2]};
+}
+
+/* Adds the products of all rows of `pair`, from x and map on; the rest is in `dots`. */
+static void dotPlanes(const THNNConvolution *g, const SlidingDots *pair, const real *x,
+                      const real *map, SlidingDots *dots, Sums *sums)
+{
+  for (int64_t row = 0; row < minimum(g->dilation[1], pair->rows); row++) {
+    const EveryNth some = everyNth(g, row, pair->rows, pair->height, pair->above);
+    dots->x = x + some.line * pair->width;
+    dots->map = map + row * pair->columns;
+    dots->height = some.lines;
+    dots->rows = some.rows;
+    dots->above = some.above;
+    dotBands(dots, sums);
   }
 }
 
@@ -188,8 +269,9 @@ static double sumOf(const Sums *sums, int64_t tap)
   return sum;
 }
 
-static void correlateConnection(const THNNPlaneJoins *joins, int64_t connection, const real *image,
-                                const real *map, Sums *sums)
+static void correlateConnection(const THNNPlaneJoins *joins, int64_t connection,
+                                const SlidingDots *pair, const real *image, const real *map,
+                                Sums *sums)
 {
   const THNNConvolution *g = &joins->geometry;
   const int64_t elements = g->input[1] * g->input[2], positions = g->output[1] * g->output[2];
@@ -200,22 +282,14 @@ static void correlateConnection(const THNNPlaneJoins *joins, int64_t connection,
   sums->products = 0;
   for (int64_t i = 0; i < sums->length; i++)
     sums->part[i] = 0, sums->whole[i] = 0;
+  SlidingDots dots = *pair;
+  dots.sums = sums->part;
   for (int64_t sample = 0; sample < g->batch; sample++) {
     const bool last = sample + 1 == g->batch;
-    const SlidingDots dots = {.side = g->kernel[1],
-                              .stride = g->stride[1],
-                              .height = g->input[1],
-                              .width = g->input[2],
-                              .rows = g->output[1],
-                              .columns = g->output[2],
-                              .above = g->pad[1],
-                              .left = g->pad[2],
-                              .x = image + (sample * g->inputPlanes + first) * elements,
-                              .map = map + (sample * g->outputPlanes + to) * positions,
-                              .xAhead = last ? 0 : g->inputPlanes * elements,
-                              .mapAhead = last ? 0 : g->outputPlanes * positions,
-                              .sums = sums->part};
-    dotPlanes(dots, sums);
+    dots.xAhead = last ? 0 : g->inputPlanes * elements;
+    dots.mapAhead = last ? 0 : g->outputPlanes * positions;
+    dotPlanes(g, pair, image + (sample * g->inputPlanes + first) * elements,
+              map + (sample * g->outputPlanes + to) * positions, &dots, sums);
   }
   settle(sums);
 }
@@ -225,11 +299,12 @@ void THNN_(slidingSums_correlate)(const THNNState *state, const THNNPlaneJoins *
                                   real *gradWeight, real *gradBias)
 {
   const int64_t taps = joins->geometry.kernel[1] * joins->geometry.kernel[2];
+  const SlidingDots pair = pairsOf(&joins->geometry);
   const int threads = threadsFor(state, joins, joins->connections);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < joins->connections; i++) {
     Sums sums;
-    correlateConnection(joins, i, image, map, &sums);
+    correlateConnection(joins, i, &pair, image, map, &sums);
     for (int64_t tap = 0; tap < taps; tap++)
       gradWeight[i * taps + tap] += (real)(scale * sumOf(&sums, tap));
     if (gradBias)
