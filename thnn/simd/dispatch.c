@@ -18,6 +18,7 @@
   extern const SimdShifts SIMD_TABLE(Shifts, LEVEL);                                               \
   extern const SimdPlanes SIMD_TABLE(Planes, LEVEL);                                               \
   extern const SimdSliding SIMD_TABLE(Sliding, LEVEL);                                             \
+  extern const SimdSpreading SIMD_TABLE(Spreading, LEVEL);                                         \
   extern const SimdIndices SIMD_TABLE(Indices, LEVEL);                                             \
   extern const SimdPadding SIMD_TABLE(Padding, LEVEL);                                             \
   extern const SimdPooling SIMD_TABLE(Pooling, LEVEL);                                             \
@@ -45,7 +46,8 @@
     .mixture = SIMD_TABLE(Mixture, LEVEL), .random = SIMD_TABLE(Random, LEVEL),                    \
     .winogradPlanes = SIMD_TABLE(WinogradPlanes, LEVEL), .padding = SIMD_TABLE(Padding, LEVEL),    \
     .fourier = SIMD_TABLE(Fourier, LEVEL), .sliding = SIMD_TABLE(Sliding, LEVEL),                  \
-    .narrowSliding = SIMD_TABLE(Sliding, NARROW),                                                  \
+    .narrowSliding = SIMD_TABLE(Sliding, NARROW), .spreading = SIMD_TABLE(Spreading, LEVEL),       \
+    .narrowSpreading = SIMD_TABLE(Spreading, NARROW),                                              \
   }
 
 DECLARE_LOOPS(baseline);
@@ -54,6 +56,7 @@ DECLARE_LOOPS(avx512);
 DECLARE_LOOPS(wide);
 extern const SimdProducts SIMD_TABLE(Products, narrow);
 extern const SimdSliding SIMD_TABLE(Sliding, narrow);
+extern const SimdSpreading SIMD_TABLE(Spreading, narrow);
 extern const Map SIMD_TABLE(FormulaTanh, avx512);
 
 Simd THNN_(simd), THNN_REPRODUCIBLE_SIMD;

@@ -17,6 +17,7 @@
 #include "simd/kernels/planesInLanes.h"
 #include "simd/kernels/shiftedRows.h"
 #include "simd/kernels/slidingSums.h"
+#include "simd/kernels/spreadSums.h"
 #include "simd/kernels/winograd.h"
 #include "simd/kernels/winogradPlanes.h"
 #include "simd/loops/activation.h"
@@ -49,6 +50,8 @@ typedef struct Simd {
   SimdPlanes planes;
   SimdSliding sliding;
   SimdSliding narrowSliding; /* for rows that half a vector of AVX-512 holds */
+  SimdSpreading spreading;
+  SimdSpreading narrowSpreading;
   SimdPadding padding;
   SimdPooling pooling;
   SimdIndices indices;

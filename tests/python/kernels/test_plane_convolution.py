@@ -226,6 +226,56 @@ def test_small_kernels(stride: int, dtype: str) -> None:
         check_threads(small_kernel(dtype, seed, stride))
 
 
+def transposed(
+    x: np.ndarray, weight: np.ndarray, bias: np.ndarray, shape: list[int], pad: tuple[int, int]
+) -> np.ndarray:
+    """A transposed depth-wise layer with stride 2, by the ordinary one."""
+    planes = len(weight)
+    dense = np.zeros((planes, *weight.shape))[:, :, 0]
+    dense[np.arange(planes), np.arange(planes)] = weight[:, 0]
+    settings = ((2, 2), pad, (1, 1))
+    image = definition.backward_data(x.astype(np.float64), dense, None, shape, *settings)
+    return image + bias[:, None, None].astype(np.float64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_transposed_small_kernels_with_stride_2(dtype: str) -> None:
+    """What they compute is the gradient of an image, and a bias."""
+    random = np.random.default_rng(len(dtype))
+    for _ in range(20):
+        planes, side = int(random.integers(1, 20)), int(random.choice([3, 5]))
+        ranges = ((0, 3), (0, 2), (2, 40))
+        pad, more, size = (tuple(map(int, random.integers(*of, 2))) for of in ranges)
+        shape = [2 * (n - 1) + side - 2 * p + m for n, p, m in zip(size, pad, more, strict=True)]
+        x = random.standard_normal((3, planes, *size)).astype(dtype)
+        weight = random.standard_normal((planes, 1, side, side)).astype(dtype)
+        bias = random.standard_normal(planes).astype(dtype)
+        found = functional.conv_transpose2d(
+            x, weight, bias, stride=2, padding=pad, output_padding=more, groups=planes
+        )
+        wanted = transposed(x, weight, bias, shape, pad)
+        magnitudes = transposed(*map(np.abs, (x, weight, bias)), shape, pad)
+        assert_sums(found, wanted, side * side + 1, magnitudes, f"{side}x{side} taps, {size}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("side", [3, 5])
+def test_transposed_layers_of_every_width(side: int, dtype: str) -> None:
+    """Rows end within a vector, at its end, or before what is seen does."""
+    random = np.random.default_rng(side)
+    weight, bias = random.standard_normal((2, 1, side, side)).astype(dtype), np.zeros(2, dtype)
+    for width in range(1, 75):
+        x = random.standard_normal((1, 2, 2, width)).astype(dtype)
+        for left in range(side + 2):
+            columns, pad = 2 * (width - 1) + side - 2 * left, (0, left)
+            if columns < 1:
+                continue
+            found = functional.conv_transpose2d(x, weight, stride=2, padding=pad, groups=2)
+            wanted = transposed(x, weight, bias, [side + 2, columns], pad)
+            magnitudes = transposed(abs(x), abs(weight), bias, [side + 2, columns], pad)
+            assert_sums(found, wanted, side * side, magnitudes, f"{width} with {left}")
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_small_dilated_kernels(dtype: str) -> None:
     """Also more rows of zeros than of the image, and fewer rows than the dilation."""
@@ -362,6 +412,7 @@ def test_random_geometries_at_each_level_on_poisoned_memory(level: str) -> None:
         f"{__file__}::test_random_geometries",
         f"{__file__}::test_small_kernels",
         f"{__file__}::test_small_dilated_kernels",
+        f"{__file__}::test_transposed_layers_of_every_width",
         poisoned=True,
     )
 

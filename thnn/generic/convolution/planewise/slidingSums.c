@@ -26,9 +26,9 @@ static const SimdSliding *loopsFor(const THNNConvolution *g, THNNConvolutionPart
 }
 
 /* Whether results have so many percent of the lanes of their vectors. */
-static bool fills(int64_t columns, const SimdSliding *loops, int64_t percent)
+static bool fills(int64_t columns, int64_t lanes, int64_t percent)
 {
-  return 100 * columns >= percent * divideUp(columns, loops->lanes) * loops->lanes;
+  return 100 * columns >= percent * divideUp(columns, lanes) * lanes;
 }
 
 /* Whether weight gradients are summed up plane by plane: reproducible calls have the sums of planes in
@@ -47,7 +47,7 @@ static bool correlates(const THNNPlaneJoins *joins, const SimdSliding *loops)
   const bool dilated = g->dilation[1] > 1 || g->dilation[2] > 1;
   return joins->connections >= ENOUGH_TASKS && g->kernel[1] <= loops->mostDotSide &&
          positions >= g->dilation[1] * loops->leastDotted && g->batch * positions >= ENOUGH_TERMS &&
-         (!dilated || fills(g->output[2], loops, loops->leastDilatedFull));
+         (!dilated || fills(g->output[2], loops->lanes, loops->leastDilatedFull));
 #endif
 }
 
@@ -62,17 +62,31 @@ static bool gathers(const THNNPlaneJoins *joins, THNNConvolutionPart part, const
                 rows = THNN_toImage(part) ? g->input[1] : g->output[1];
   const int64_t together = minimum(g->batch, loops->planes);
   const int64_t least = step > 1 ? loops->leastDilated : ENOUGH_RESULTS;
-  return together * rows * columns >= step * least && fills(columns, loops, loops->leastFull);
+  return together * rows * columns >= step * least &&
+         fills(columns, loops->lanes, loops->leastFull);
 }
 
-/* The largest stride of a pass. With 2, neighbours in the gradient of an image meet different taps, which
- * is left to planes in lanes. */
+/* The largest stride of a pass. */
 static int64_t mostStride(const THNNConvolution *g, THNNConvolutionPart part,
                           const SimdSliding *loops)
 {
-  if (part == THNN_CONVOLUTION_BACKWARD_WEIGHT)
-    return g->kernel[1] == 3 ? 2 : 1;
-  return !THNN_toImage(part) && g->kernel[1] <= loops->mostStridedSide ? 2 : 1;
+  if (THNN_toImage(part))
+    return 2;
+  const bool gathers = part == THNN_CONVOLUTION_FORWARD;
+  return g->kernel[1] <= (gathers ? loops->mostStridedSide : 3) ? 2 : 1;
+}
+
+/* Whether a pass has each element of a map spread to several of an image, next to each other, which meet
+ * different taps. */
+static bool spreads(const THNNConvolution *g, THNNConvolutionPart part)
+{
+  return THNN_toImage(part) && g->stride[1] == 2;
+}
+
+static const SimdSpreading *spreadingLoopsFor(const THNNConvolution *g)
+{
+  const bool narrow = g->input[2] <= 2 * THNN_(simd).narrowSpreading.lanes;
+  return narrow ? &THNN_(simd).narrowSpreading : &THNN_(simd).spreading;
 }
 
 bool THNN_(slidingSums_apply)(const THNNPlaneJoins *joins, THNNConvolutionPart part)
@@ -88,6 +102,8 @@ bool THNN_(slidingSums_apply)(const THNNPlaneJoins *joins, THNNConvolutionPart p
     if (g->stride[i] > most || g->stride[i] != g->stride[1] ||
         (g->dilation[i] > 1 && g->stride[i] > 1) || g->output[i] < 1)
       return false;
+  if (spreads(g, part))
+    return fills(g->input[2], 2 * spreadingLoopsFor(g)->lanes, loops->leastFull);
   return part == THNN_CONVOLUTION_BACKWARD_WEIGHT ? correlates(joins, loops)
                                                   : gathers(joins, part, loops);
 }
@@ -161,11 +177,48 @@ static void sumRows(const THNNConvolution *g, const SimdSliding *loops, const Sl
   }
 }
 
+/* The same for the image of a layer with stride 2, plane by plane. */
+static void spread(const THNNState *state, const THNNPlaneJoins *joins, const real *source,
+                   const real *weight, const real *bias, real *result)
+{
+  const THNNConvolution *g = &joins->geometry;
+  const int64_t taps = g->kernel[1] * g->kernel[2], connections = joins->connections;
+  const SpreadSums plane = {.side = g->kernel[1],
+                            .height = g->output[1],
+                            .width = g->output[2],
+                            .rows = g->input[1],
+                            .columns = g->input[2],
+                            .above = g->pad[1],
+                            .left = g->pad[2]};
+  const int64_t seen = plane.height * plane.width, results = plane.rows * plane.columns;
+  const SimdSpreading *loops = spreadingLoopsFor(g);
+  const int threads = threadsFor(state, joins, connections * g->batch);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < connections * g->batch; i++) {
+    const int64_t connection = i % connections, sample = i / connections;
+    const int64_t from = sample * g->outputPlanes + THNN_joinedPlane(joins, connection, false),
+                  to = sample * g->inputPlanes + THNN_joinedPlane(joins, connection, true);
+    real factors[LARGE_SIDE * LARGE_SIDE];
+    for (int64_t tap = 0; tap < taps; tap++)
+      factors[tap] = weight[connection * taps + taps - 1 - tap];
+    SpreadSums sums = plane;
+    sums.factors = factors;
+    sums.start = bias ? bias[connection] : 0;
+    sums.x = source + from * seen;
+    sums.y = result + to * results;
+    loops->sum(&sums);
+  }
+}
+
 void THNN_(slidingSums_gather)(const THNNState *state, const THNNPlaneJoins *joins,
                                THNNConvolutionPart part, const real *source, const real *weight,
                                const real *bias, real *result)
 {
   const THNNConvolution *g = &joins->geometry;
+  if (spreads(g, part)) {
+    spread(state, joins, source, weight, bias, result);
+    return;
+  }
   const bool toImage = THNN_toImage(part);
   const int64_t taps = g->kernel[1] * g->kernel[2], connections = joins->connections;
   const SimdSliding *loops = loopsFor(g, part);

@@ -1,4 +1,4 @@
-/* Depth-wise convolution of 3x3 and 5x5 taps, dilated or not, and some of it with stride 2: sums stay in
+/* Depth-wise convolution of 3x3 and 5x5 taps, dilated or not, and most of it with stride 2: sums stay in
  * registers while the kernel slides down a plane, and nothing is copied to scratch. */
 #ifndef THNN_GENERIC_SLIDING_SUMS_H
 #define THNN_GENERIC_SLIDING_SUMS_H
