@@ -313,11 +313,11 @@ def test_a_sample_has_the_same_bits_in_any_batch(size: int, stride: int, dtype: 
             assert whole[sample].tobytes() == alone[0].tobytes()
 
 
-@pytest.mark.parametrize("size", [14, 28])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_sample_of_a_dilated_layer_has_the_same_bits_in_any_batch(dtype: str, size: int) -> None:
-    random = np.random.default_rng(size)
-    x = random.standard_normal((8, 32, size, size)).astype(dtype)
+def test_a_sample_of_a_dilated_layer_has_the_same_bits_in_any_batch(dtype: str) -> None:
+    """Of this size, one sample is summed up with a plane in each lane, and eight are not."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((8, 32, 14, 14)).astype(dtype)
     weight = random.standard_normal((32, 1, 3, 3)).astype(dtype)
     for dilation in (2, (3, 1), (1, 4)):
         settings = {"padding": dilation, "dilation": dilation, "groups": 32}

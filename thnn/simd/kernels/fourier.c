@@ -483,11 +483,8 @@ static void collect(const FourierSlice *of, const real *plane, real *tile)
 INLINE void interleaveLines(int64_t columns, const real *even, const real *odd, real *y)
 {
 #pragma GCC unroll 8
-  for (int64_t i = 0; i < SIDE; i += LANES) {
-    const Vector a = load(even + i), b = load(odd + i);
-    storeInside(y + 2 * i, 2 * (columns - i), interleaveLower(a, b));
-    storeInside(y + 2 * i + LANES, 2 * (columns - i) - LANES, interleaveUpper(a, b));
-  }
+  for (int64_t i = 0; i < SIDE; i += LANES)
+    storeInTurns(y + 2 * i, 2 * (columns - i), load(even + i), load(odd + i));
 }
 
 static void spread(const FourierSlice *of, int count, const real *tiles, real *plane)

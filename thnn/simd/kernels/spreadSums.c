@@ -3,7 +3,6 @@
  * and every second result of a row two elements of each line; the others see one. Both kinds are summed up
  * apart, and their lanes interleaved. */
 #include "simd/vector/inside.h"
-#include "simd/vector/transpose.h"
 
 /* Elsewhere masks are looked at lane by lane, and planes in lanes are faster. */
 #if defined(__AVX__) && !defined(THNN_WIDE_VECTORS)
@@ -71,14 +70,7 @@ INLINE void addLine(const int side, const bool odd, const real *factors, const V
 INLINE void storeResults(const bool odd, const bool ends, real *y, int64_t columns, Results sums)
 {
   const Vector first = odd ? sums.fewer : sums.most, second = odd ? sums.most : sums.fewer;
-  const Vector lower = interleaveLower(first, second), upper = interleaveUpper(first, second);
-  if (ends) {
-    storeInside(y, columns, lower);
-    storeInside(y + LANES, columns - LANES, upper);
-  } else {
-    store(y, lower);
-    store(y + LANES, upper);
-  }
+  storeInTurns(y, ends ? columns : 2 * LANES, first, second);
 }
 
 /* Sums up all rows, two with each line that is the last to reach them. */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "simd/vector/vector.h"
+#include "simd/vector/transpose.h"
 
 /* The lanes from `begin` to `end`, which can be outside of a vector. */
 INLINE Lanes lanesBetween(int64_t begin, int64_t end)
@@ -30,6 +30,13 @@ INLINE void storeInside(real *line, int64_t count, Vector x)
     store(line, x);
   else if (count > 0)
     storeFirst(line, count, x);
+}
+
+/* Stores the first `count` of the elements of two vectors in turns. */
+INLINE void storeInTurns(real *line, int64_t count, Vector a, Vector b)
+{
+  storeInside(line, count, interleaveLower(a, b));
+  storeInside(line + LANES, count - LANES, interleaveUpper(a, b));
 }
 
 /* Whether a sum of terms 0 * x is 0; it is NaN where an x is infinite or NaN. */

@@ -72,8 +72,7 @@ static int64_t mostStride(const THNNConvolution *g, THNNConvolutionPart part,
 {
   if (THNN_toImage(part))
     return 2;
-  const bool gathers = part == THNN_CONVOLUTION_FORWARD;
-  return g->kernel[1] <= (gathers ? loops->mostStridedSide : 3) ? 2 : 1;
+  return g->kernel[1] <= (part == THNN_CONVOLUTION_FORWARD ? loops->mostStridedSide : 3) ? 2 : 1;
 }
 
 /* Whether a pass has each element of a map spread to several of an image, next to each other, which meet
@@ -177,7 +176,15 @@ static void sumRows(const THNNConvolution *g, const SimdSliding *loops, const Sl
   }
 }
 
-/* The same for the image of a layer with stride 2, plane by plane. */
+/* Takes the factors of a connection's taps; an image meets the taps in the reverse order. */
+static void takeFactors(const THNNConvolution *g, bool toImage, const real *weight, real *factors)
+{
+  const int64_t taps = g->kernel[1] * g->kernel[2];
+  for (int64_t tap = 0; tap < taps; tap++)
+    factors[tap] = weight[toImage ? taps - 1 - tap : tap];
+}
+
+/* Sums up the image of a layer with stride 2, plane by plane. */
 static void spread(const THNNState *state, const THNNPlaneJoins *joins, const real *source,
                    const real *weight, const real *bias, real *result)
 {
@@ -199,8 +206,7 @@ static void spread(const THNNState *state, const THNNPlaneJoins *joins, const re
     const int64_t from = sample * g->outputPlanes + THNN_joinedPlane(joins, connection, false),
                   to = sample * g->inputPlanes + THNN_joinedPlane(joins, connection, true);
     real factors[LARGE_SIDE * LARGE_SIDE];
-    for (int64_t tap = 0; tap < taps; tap++)
-      factors[tap] = weight[connection * taps + taps - 1 - tap];
+    takeFactors(g, true, weight + connection * taps, factors);
     SpreadSums sums = plane;
     sums.factors = factors;
     sums.start = bias ? bias[connection] : 0;
@@ -233,8 +239,7 @@ void THNN_(slidingSums_gather)(const THNNState *state, const THNNPlaneJoins *joi
     const int64_t from = THNN_joinedPlane(joins, connection, !toImage) * seen,
                   to = THNN_joinedPlane(joins, connection, toImage) * results;
     real factors[LARGE_SIDE * LARGE_SIDE];
-    for (int64_t tap = 0; tap < taps; tap++) /* the image meets the taps in the reverse order */
-      factors[tap] = weight[connection * taps + (toImage ? taps - 1 - tap : tap)];
+    takeFactors(g, toImage, weight + connection * taps, factors);
     SlidingSums sums = planes;
     sums.factors = factors;
     sums.start = bias ? bias[connection] : 0;
