@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 import zlib
 from collections.abc import Iterator
@@ -110,6 +111,14 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("elsewhere"))
         yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_measured() -> Iterator[None]:
+    """What one test measures of convolutions is not there for the next one in its process."""
+    yield
+    if functional := sys.modules.get("pythnn.functional"):
+        functional.convolution_times.clear()
 
 
 def pytest_collection_finish() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,9 @@ W = rng.standard_normal((6, 2, 3, 3)).astype(np.float32)
 SETTINGS: dict[str, Any] = {"groups": 2, "padding": 1}
 
 
-@pytest.fixture(autouse=True)
-def times() -> Iterator[Any]:
-    """Nothing is remembered from one test to the next."""
-    F.convolution_times.clear()
-    yield F.convolution_times
-    F.convolution_times.clear()
+@pytest.fixture
+def times() -> Any:
+    return F.convolution_times
 
 
 def computed(convolution: Any, x: np.ndarray = X, **settings: Any) -> list[bytes]:

@@ -95,7 +95,7 @@ def run_examples(name: str) -> None:
                     raise
                 print(f"{type(error).__name__}: {error}")
         if shown is not None:
-            assert printed.getvalue() == shown
+            assert printed.getvalue() == shown, f"{name}, block {i}: {printed.getvalue()}"
 
 
 def check_command(line: str) -> None:
