@@ -12,6 +12,10 @@ enum {
   LONGEST_TILE = VECTOR_REGISTERS == 32 ? 24 : 12,
   MOST_CHAINS = VECTOR_REGISTERS == 32 ? 8 : 4, /* chains whose sums correlate() keeps in
                                                  * registers */
+  /* With fewer registers, tiles load more for each product, and a processor that loads twice in a
+   * cycle is slowed down by every other load: of an AMD EPYC's (Zen 2) limit, tiles of three vectors
+   * reach 73 to 77 % instead of 66 to 71 if they know where a chain's factors are. */
+  STEPS = VECTOR_REGISTERS == 16,
   /* If at most this many scalars are outside the image at either end of a chain, only these are
    * compared with the bounds. */
   CHECKED = 3
@@ -72,8 +76,13 @@ INLINE void addChainTerms(const int positions, const int taps, const int vectors
     const real *scalars = of->scalars + line->scalar + before * of->spacing;
     const real *factors = of->factors + tap * of->factorStep;
     const THNNOffsets *chain = of->chain + first, *stop = of->chain + last;
+    const bool nearly = missed <= CHECKED && end >= positions + taps - 1 - CHECKED;
     THNN_fetchAhead(ahead);
-    if (missed <= CHECKED && end >= positions + taps - 1 - CHECKED)
+    if (STEPS && nearly && of->vectorStep != 0)
+      for (factors += chain->vector; chain < stop; chain++, factors += of->vectorStep)
+        addChain(positions, taps, vectors, true, missed, end, scalars + chain->scalar, of->spacing,
+                 factors, of->factorStep, sum);
+    else if (nearly)
       for (; chain < stop; chain++)
         addChain(positions, taps, vectors, true, missed, end, scalars + chain->scalar, of->spacing,
                  factors + chain->vector, of->factorStep, sum);

@@ -29,8 +29,9 @@ typedef struct Chains {
   int64_t begin, end;
   const THNNOffsets *chain;
   int64_t chains;
-  int vectors;  /* 1 to mostVectors */
-  int64_t taps; /* taps of each chain, at least 1 */
+  int64_t vectorStep; /* from each chain's `vector` to the next one's, or 0 if that differs */
+  int vectors;        /* 1 to mostVectors */
+  int64_t taps;       /* taps of each chain, at least 1 */
   int64_t spacing, sumStep, factorStep;
   const real *scalars, *factors;
   const real *start; /* or NULL */

@@ -106,6 +106,19 @@ static THNNConvolutionRun ascendingTaps(THNNConvolutionRun run)
   return run;
 }
 
+/* How far apart the weights of listed terms are, or 0 if that differs, as it does where a class sees
+ * only some of the taps. */
+static int64_t vectorStep(const THNNOffsets *term, int64_t terms)
+{
+  if (terms < 2)
+    return 0;
+  const int64_t step = term[1].vector - term[0].vector;
+  for (int64_t i = 2; i < terms; i++)
+    if (term[i].vector - term[i - 1].vector != step)
+      return 0;
+  return step;
+}
+
 /* Lists a class that is taken in lines, as one class for each set of interleaved lines. Reduces the
  * run along the lines to one tap and one result. Returns the end of the listed positions. */
 static THNNOffsets *listLines(DirectWorker *worker, const Panel *panel,
@@ -127,6 +140,8 @@ static THNNOffsets *listLines(DirectWorker *worker, const Panel *panel,
   run[along].taps = 1;
   run[along].positions = 1;
   listTerms(worker, panel, run, term);
+  const int64_t taps = run[0].taps * run[1].taps * run[2].taps;
+  const int64_t step = vectorStep(term, taps * worker->plan.groupPlanes);
   for (int64_t i = 0; i < sublines; i++) {
     run[along].first = whole.first + i * whole.step;
     run[along].image = whole.image + i * whole.imageStep;
@@ -135,7 +150,8 @@ static THNNOffsets *listLines(DirectWorker *worker, const Panel *panel,
                      .positions = boxSize(box, THNN_SAMPLE) * run[0].positions * run[1].positions *
                                   run[2].positions,
                      .term = term,
-                     .taps = run[0].taps * run[1].taps * run[2].taps,
+                     .taps = taps,
+                     .vectorStep = step,
                      .line = line};
     class->line.positions = divideUp(whole.positions - i, sublines);
     class->line.first += i * whole.imageStep;

@@ -82,6 +82,7 @@ static void addLines(const DirectWorker *worker, const Panel *panel, const Class
                    .positions = line->positions,
                    .chain = class->term,
                    .chains = planes * class->taps,
+                   .vectorStep = class->vectorStep,
                    .vectors = panel->vectors,
                    .spacing = line->spacing * line->element,
                    .sumStep = line->positionSum,
