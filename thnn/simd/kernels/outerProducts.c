@@ -16,6 +16,9 @@ enum {
   MOST_ROWS = 8, /* the pointers to more rows would not fit into the general registers */
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   TERMS_PER_SUM = 256,
+  MOST_PARTS = 4, /* partial sums for each sum of a tile */
+  /* As in chains.c: of the limit, the products of F(4x4, 3x3) reach XXX */
+  STEPS = VECTOR_REGISTERS == 16,
   LINE = 64 / sizeof(real) /* reals in a cache line */
 };
 
@@ -35,19 +38,48 @@ static inline int partialSums(int rows, int vectors)
 }
 
 /* Adds one term to the sums; `rows` and `vectors` are constants where this is called. */
-INLINE void addTerm(const Products *p, const THNNOffsets *term, const int rows, const int vectors,
+INLINE void addTerm(const real *factors, int64_t place, const int rows, const int vectors,
                     const real *const *scalar, Vector (*sum)[4])
 {
   Vector factor[4];
 #pragma GCC unroll 8
   for (int j = 0; j < vectors; j++)
-    factor[j] = load(p->factors + term->vector + j * LANES);
+    factor[j] = load(factors + j * LANES);
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
-    const Vector x = broadcast(scalar[i][term->scalar]);
+    const Vector x = broadcast(scalar[i][place]);
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++)
       sum[i][j] += x * factor[j];
+  }
+}
+
+/* Adds terms [first, last) to the sums, in `parts` partial sums. If it `steps`, vectors are evenly
+ * apart and not looked up. `rows`, `vectors`, `parts` and `steps` are constants where this is
+ * called. */
+INLINE void addListed(const Products *p, THNNAhead *ahead, const int rows, const int vectors,
+                      const int parts, const bool steps, int64_t first, int64_t last,
+                      const real *const *scalar, Vector (*sum)[MOST_ROWS][4])
+{
+  const THNNOffsets *term = p->term + first, *end = p->term + last;
+  const real *factors = steps ? p->factors + term->vector : p->factors;
+  const int64_t step = steps ? p->vectorStep : 0;
+  while (term < end) {
+    const int64_t turn = p->streams ? LINE : ahead->left > 0 ? THNN_TERMS_PER_TURN : end - term;
+    const THNNOffsets *stop = end - term > turn ? term + turn : end;
+    THNN_fetchAhead(ahead);
+    if (p->streams)
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; i++)
+        __builtin_prefetch(scalar[i] + rows * p->streams + term->scalar, READ, SECOND_LEVEL);
+    for (; term + parts <= stop; term += parts)
+#pragma GCC unroll 4
+      for (int part = 0; part < parts; part++, factors += step)
+        addTerm(steps ? factors : factors + term[part].vector, term[part].scalar, rows, vectors,
+                scalar, sum[part]);
+    for (; parts > 1 && term < stop; term++, factors += step)
+      addTerm(steps ? factors : factors + term->vector, term->scalar, rows, vectors, scalar,
+              sum[0]);
   }
 }
 
@@ -55,7 +87,6 @@ INLINE void addTerm(const Products *p, const THNNOffsets *term, const int rows, 
 INLINE void addTerms(const Products *p, const THNNOffsets *row, THNNAhead *ahead, const int rows,
                      const int vectors, int64_t first, int64_t last)
 {
-  enum { MOST_PARTS = 4 };
   const int parts = partialSums(rows, vectors);
   Vector sum[MOST_PARTS][MOST_ROWS][4];
   const real *scalar[MOST_ROWS];
@@ -68,22 +99,10 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, THNNAhead *ahead
       for (int j = 0; j < vectors; j++)
         sum[part][i][j] = (Vector){0};
   }
-  const THNNOffsets *term = p->term + first, *end = p->term + last;
-  while (term < end) {
-    const int64_t turn = p->streams ? LINE : ahead->left > 0 ? THNN_TERMS_PER_TURN : end - term;
-    const THNNOffsets *stop = end - term > turn ? term + turn : end;
-    THNN_fetchAhead(ahead);
-    if (p->streams)
-#pragma GCC unroll 8
-      for (int i = 0; i < rows; i++)
-        __builtin_prefetch(scalar[i] + rows * p->streams + term->scalar, READ, SECOND_LEVEL);
-    for (; term + parts <= stop; term += parts)
-#pragma GCC unroll 4
-      for (int part = 0; part < parts; part++)
-        addTerm(p, term + part, rows, vectors, scalar, sum[part]);
-    for (; parts > 1 && term < stop; term++)
-      addTerm(p, term, rows, vectors, scalar, sum[0]);
-  }
+  if (STEPS && p->vectorStep != 0)
+    addListed(p, ahead, rows, vectors, parts, true, first, last, scalar, sum);
+  else
+    addListed(p, ahead, rows, vectors, parts, false, first, last, scalar, sum);
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
     real *total = p->sums + row[i].vector;

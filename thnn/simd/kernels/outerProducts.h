@@ -16,7 +16,8 @@ typedef struct Products {
   int64_t rows;
   const THNNOffsets *term;
   int64_t terms;
-  int vectors; /* 1 to mostVectors */
+  int64_t vectorStep; /* from each term's `vector` to the next one's, or 0 if that differs */
+  int vectors;        /* 1 to mostVectors */
   const real *scalars, *factors;
   /* The distance from one row's scalars to the next row's, if each row's are a contiguous stream
    * from memory that the hardware does not prefetch; otherwise 0. */

@@ -285,6 +285,7 @@ static void multiplyTiles(const FourierWorker *worker, const Panel *panel, int64
         .rows = tiles,
         .term = worker->term,
         .terms = images,
+        .vectorStep = panel->lanes,
         .vectors = panel->vectors,
         .scalars = worker->coefficients + coefficient * tileStep(worker),
         .factors = weights + coefficient * step,

@@ -161,6 +161,7 @@ static void multiplyTiles(const FourierWeightWorker *worker, int64_t tiles, cons
           .rows = images->planes,
           .term = worker->term,
           .terms = tiles,
+          .vectorStep = maps->lanes,
           .vectors = (int)(minimum(most, maps->lanes - lane) / lanes),
           .scalars = worker->coefficients + coefficient * tileStep(worker, images),
           .factors = worker->gradients + coefficient * tileStep(worker, maps) + lane,

@@ -338,6 +338,7 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
                            .rows = remainingRows(worker, set, planes),
                            .term = term + (slice - first) / each,
                            .terms = count / each,
+                           .vectorStep = each == 1 ? tiles : 0,
                            .vectors = (int)vectors,
                            .scalars = weights + coefficient * weightStep(worker),
                            .factors = worker->coefficients + place * step + first * tiles,

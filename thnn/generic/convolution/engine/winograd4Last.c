@@ -269,6 +269,7 @@ static void multiplyTiles(const LastWorker *worker, const Panel *panel, int64_t 
           .rows = tiles,
           .term = worker->term + first,
           .terms = minimum(terms, images - first),
+          .vectorStep = panel->lanes,
           .vectors = panel->vectors,
           .scalars = worker->coefficients + coefficient * coefficientStep(all * images),
           .factors = weights + coefficient * weightStep,

@@ -284,6 +284,7 @@ static void multiplyBlock(const WinogradWeightWorker *worker, const Panel *panel
                                .rows = worker->rows[set],
                                .term = worker->term,
                                .terms = tiles,
+                               .vectorStep = panel->lanes,
                                .vectors = panel->vectors,
                                .scalars = worker->coefficients + coefficient * imageStep(worker),
                                .factors = worker->gradients + coefficient * gradientStep(worker),

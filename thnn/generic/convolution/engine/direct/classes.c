@@ -179,6 +179,7 @@ static THNNOffsets *listSingly(DirectWorker *worker, const Panel *panel,
                    .line = {.positions = 1}};
   listPositions(worker, panel, box, run, position);
   listTerms(worker, panel, run, term);
+  class->vectorStep = vectorStep(term, class->taps * worker->plan.groupPlanes);
   return position + class->positions;
 }
 

@@ -62,6 +62,7 @@ static void addSingly(const DirectWorker *worker, const Panel *panel, const Clas
                              .rows = end - first,
                              .term = class->term,
                              .terms = planes * class->taps,
+                             .vectorStep = class->vectorStep,
                              .vectors = panel->vectors,
                              .scalars = image,
                              .factors = weights,

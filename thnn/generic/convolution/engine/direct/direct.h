@@ -48,8 +48,7 @@ typedef struct Class {
   int64_t positions;
   const THNNOffsets *term; /* terms of one group of image planes */
   int64_t taps;            /* terms per image plane */
-  int64_t vectorStep;      /* of lines, from each term's `vector` to the next one's, or 0 if that
-                            * differs */
+  int64_t vectorStep;      /* from each term's `vector` to the next one's, or 0 if that differs */
   Line line;               /* has one position and spacing 0 if the class is not taken in lines */
 } Class;
 
