@@ -40,9 +40,10 @@ others stay. Since they gain most in large layers, these were timed, too, with a
 (`-large`, of `time 300 5e7 1.5e9`); the others' costs do not follow from these. Their cycles are
 not those of the other tables, since the program that timed them could take two for one: both are
 multiplied so that the others take what they are expected to, in the median. Those with CAUTION are
-taken where they gain more than a little. Of the passes in which FOURIER, which were timed on
-processors of the latter kind alone, were chosen with AVX-512, 8 of 207 took more than 15 % longer
-than another algorithm, and with this caution 5 of 190; with AVX2 13 of 213, and 7 of 192.
+taken where they gain more than a little, but at AVX2, where layers were not chosen worse without.
+Of the passes in which FOURIER were chosen on processors of the latter kind with AVX-512, 8 of 207
+took more than 15 % longer than another algorithm, and with this caution 5 of 190; with AVX2 13 of
+213, and 7 of 192.
 """
 
 from __future__ import annotations
