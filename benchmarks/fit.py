@@ -20,17 +20,17 @@ instruction set without timings. Factors and the like, which are never counted, 
 
 The timings with AVX2 are of a processor that has nothing wider (AMD EPYC, Zen 2), by `time 170 2e5
 2e8`: of two runs the lesser times, of the first layers. Their costs are fitted, and those of all
-algorithms but FITTED multiplied by the factors with which the algorithms chosen for these layers take
-the least time in the mean. For other layers on this processor, what is chosen so takes 3.6 % longer
-in the mean than the fastest algorithm (double: 4.2 %), and by timings of a Zen 5 that was kept to
-AVX2 it was 4.7 % (4.8 %).
+algorithms but FITTED multiplied by the factors with which the algorithms chosen for these layers
+take the least time in the mean. For other layers on this processor, what is chosen so takes 3.6 %
+longer in the mean than the fastest algorithm (double: 4.2 %); by timings of a Zen 5 that was kept
+to AVX2 it was 4.7 % (4.8 %).
 
 Processors that compute vectors of 64 bytes in halves have costs of their own. With AVX-512 they are
 those of AVX-512, each algorithm's times one factor: that with which the algorithms chosen for the
 layers of their own timings take the least time in the mean. All costs fitted to these timings chose
 worse: an algorithm whose times are estimated badly is chosen most where they are underestimated.
-With AVX2 and float, of which there are more timings, all costs are fitted and get factors, too; what
-is expected are the fitted costs of AVX2. There all algorithms were timed with kept
+With AVX2 and float, of which there are more timings, all costs are fitted and get factors, too;
+what is expected are the fitted costs of AVX2. There all algorithms were timed with kept
 weights from memory as well, by `time 40 2e5 2e8 "" kept`. The factors alone follow from these: the
 machine was slower when they were made, by a quarter. With AVX2 and double, the costs are those of
 AVX2.
@@ -82,8 +82,8 @@ WINOGRAD = tuple(f"winograd{of}{tiles}" for of in ("", "Weight") for tiles in ("
 LATER = {"float": (*FOURIER, *WINOGRAD), "double": FOURIER}
 """Algorithms that are fitted after the others."""
 FITTED = ("gemm", "packedProducts")
-"""Algorithms without a factor at AVX2. Which of the two a layer with one tap takes is decided by a few
-percent, and one factor that keeps one of them out is best for the layers that were timed."""
+"""Algorithms without a factor at AVX2. A few percent decide which of the two a layer with one tap
+takes, and a factor that keeps one of them out would be best for the layers that were timed."""
 CAUTION = dict.fromkeys((*FOURIER, "winogradWeight42"), 1.1)
 """What costs are multiplied by, so that algorithms are taken where they gain more than a little."""
 
