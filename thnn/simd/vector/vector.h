@@ -7,6 +7,8 @@
 #endif
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "simd/vector/template.h"
 
@@ -207,8 +209,20 @@ INLINE Vector broadcast(real x)
  * that a comparison chooses, and these loads wait for the comparison. */
 #if defined(__SSE2__)
 #  define KEEP_LOADED(vector) __asm__("" : "+x"(vector))
-#elif defined(__aarch64__) && !defined(THNN_WIDE_VECTORS)
-#  define KEEP_LOADED(vector) __asm__("" : "+w"(vector))
+#elif defined(__aarch64__)
+#  define KEEP_LOADED(vector) keepRegisters(&(vector), sizeof(vector))
+typedef uint8_t Register __attribute__((vector_size(16)));
+
+/* Does so for a vector of one register, or of two. */
+INLINE void keepRegisters(void *vector, const size_t bytes)
+{
+  Register part[2];
+  memcpy(part, vector, bytes);
+  __asm__("" : "+w"(part[0]));
+  if (bytes > sizeof(Register))
+    __asm__("" : "+w"(part[1]));
+  memcpy(vector, part, bytes);
+}
 #else
 #  define KEEP_LOADED(vector) (void)(vector)
 #endif
