@@ -265,6 +265,7 @@ def test_direct_algorithms_add(
 @pytest.mark.parametrize("real", REALS)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("side", [3, 5])
 @pytest.mark.parametrize(
     ("planes", "more", "settings"),
     [
@@ -279,11 +280,17 @@ def test_direct_algorithms_add(
     ids=str,
 )
 def test_single_planes_add_the_same_bits(
-    planes: int, more: int, settings: dict[str, Any], transposed: bool, threads: int, real: str
+    planes: int,
+    more: int,
+    settings: dict[str, Any],
+    side: int,
+    transposed: bool,
+    threads: int,
+    real: str,
 ) -> None:
     """Depth-wise, in tiles or with planes in lanes: results are added where they are."""
     random = np.random.default_rng(4)
-    weight = random.standard_normal((planes * more, 1, 3, 3)).astype(real)
+    weight = random.standard_normal((planes * more, 1, side, side)).astype(real)
     of_x = planes * more if transposed else planes
     x = random.standard_normal((3, of_x, 20, 37)).astype(real)
     start = random.standard_normal(x.shape).astype(real)

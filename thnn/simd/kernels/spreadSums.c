@@ -59,12 +59,16 @@ INLINE void addLine(const int side, const bool odd, const real *factors, const V
                     Results *sums)
 {
   const int most = seenBy(side), fewer = side - most;
+  Vector x[MOST_SEEN];
 #  pragma GCC unroll 3
-  for (int i = 0; i < most; i++)
-    sums->most += broadcast(factors[2 * i]) * seen[i];
+  for (int i = 0; i < most; i++) {
+    x[i] = seen[i];
+    KEEP_LOADED(x[i]); /* else GCC multiplies before it is known what is stored, and rounds */
+    sums->most += broadcast(factors[2 * i]) * x[i];
+  }
 #  pragma GCC unroll 2
   for (int i = 0; i < fewer; i++)
-    sums->fewer += broadcast(factors[2 * i + 1]) * seen[odd ? i : i + 1];
+    sums->fewer += broadcast(factors[2 * i + 1]) * x[odd ? i : i + 1];
 }
 
 INLINE void storeResults(const bool odd, const bool ends, real *y, int64_t columns, Results sums)
