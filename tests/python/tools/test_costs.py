@@ -75,6 +75,20 @@ def test_costs_of_split_vectors_are_those_of_whole_ones_times_factors() -> None:
             assert len(of - {1}) <= 2, name  # one factor, but for roundings; and what is no cost
 
 
+def test_costs_at_avx2_are_fitted_ones_times_factors() -> None:
+    known, rows = fit.algorithms(), fit.read_rows()
+    timed = fit.timings_of(rows)
+    for real in fit.REALS:
+        fitted = fit.costs_of(known, timed, fit.AVX2, real)
+        costs = fit.costs_of(known, timed, fit.AVX2, real, rows)
+        assert fitted != costs
+        for name, before in fitted.items():
+            ratios = [b / a for a, b in zip(before, costs[name], strict=True) if a]
+            factors = [ratio for ratio in ratios if abs(ratio - 1) > 1e-3]  # costs have four digits
+            assert not factors or max(factors) < min(factors) * (1 + 1e-3), name
+            assert not factors or name not in fit.NO_FACTOR
+
+
 COUNTED_LIKE = {"winograd4Last": "winograd4"}
 """Rows that count the things of another one."""
 
