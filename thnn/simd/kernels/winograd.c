@@ -86,12 +86,7 @@ INLINE void separateFours(const int seen, const real *line, const Spacing spacin
     const int64_t first = i < 4 ? i * LANES : 4 * LANES + i - 4;
     part[i] = loadSpaced(spacing, line, column + first * elementStep(spacing), width);
   }
-  const Vector even[] = {evenLanes(part[0], part[1]), evenLanes(part[2], part[3])};
-  const Vector odd[] = {oddLanes(part[0], part[1]), oddLanes(part[2], part[3])};
-  element[0] = evenLanes(even[0], even[1]);
-  element[1] = evenLanes(odd[0], odd[1]);
-  element[2] = oddLanes(even[0], even[1]);
-  element[3] = oddLanes(odd[0], odd[1]);
+  separateFourths(part, element);
 #pragma GCC unroll 2
   for (int i = 4; i < seen; i++)
     element[i] = nextLanes(element[i - 4], part[i]);
@@ -291,15 +286,7 @@ INLINE void storeResults(const int side, const Spacing spacing, const Vector *re
 {
   Vector part[MOST_SIDE];
   if (side == 4) {
-    const Vector even[] = {interleaveLower(results[0], results[2]),
-                           interleaveUpper(results[0], results[2])};
-    const Vector odd[] = {interleaveLower(results[1], results[3]),
-                          interleaveUpper(results[1], results[3])};
-#pragma GCC unroll 2
-    for (int i = 0; i < 2; i++) {
-      part[2 * i] = interleaveLower(even[i], odd[i]);
-      part[2 * i + 1] = interleaveUpper(even[i], odd[i]);
-    }
+    interleaveFourths(results, part);
   } else if (spacing == PAIRS) {
     part[0] = interleaveLowerPairs(results[0], results[1]);
     part[1] = interleaveUpperPairs(results[0], results[1]);

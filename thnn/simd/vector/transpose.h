@@ -50,24 +50,91 @@
 #  define NEXT_LANES 1, 2
 #endif
 
+/* AVX2 moves elements WITHIN both halves of a vector in one instruction, and whole halves in another.
+ * Where elements change their places in both ways, as to take the even lanes of two vectors, GCC would
+ * permute each of them with instructions that take two cycles on an AMD EPYC (Zen 2), and join the
+ * results. So there are two steps. */
+#if defined(LONG_VECTORS) && !defined(__AVX512F__)
+#  define MOVES_HALVES
+#  if defined(THNN_REAL_FLOAT)
+#    define LOWER_OF_BOTH 0, 1, 2, 3, 8, 9, 10, 11
+#    define UPPER_OF_BOTH 4, 5, 6, 7, 12, 13, 14, 15
+#    define LOWER_WITHIN 0, 8, 1, 9, 4, 12, 5, 13
+#    define UPPER_WITHIN 2, 10, 3, 11, 6, 14, 7, 15
+#    define EVEN_WITHIN 0, 2, 8, 10, 4, 6, 12, 14
+#    define ODD_WITHIN 1, 3, 9, 11, 5, 7, 13, 15
+#  else
+#    define LOWER_OF_BOTH 0, 1, 4, 5
+#    define UPPER_OF_BOTH 2, 3, 6, 7
+#    define LOWER_WITHIN 0, 4, 2, 6
+#    define UPPER_WITHIN 1, 5, 3, 7
+#    define EVEN_WITHIN LOWER_WITHIN
+#    define ODD_WITHIN UPPER_WITHIN
+#  endif
+enum { BLOCK = LANES / 2 }; /* lanes of a half */
+
+/* The lower half of a, and then that of b. */
+INLINE Vector joinLower(Vector a, Vector b)
+{
+  return __builtin_shufflevector(a, b, LOWER_OF_BOTH);
+}
+
+/* The same with the upper halves. */
+INLINE Vector joinUpper(Vector a, Vector b)
+{
+  return __builtin_shufflevector(a, b, UPPER_OF_BOTH);
+}
+#else
+#  define LOWER_WITHIN LOWER_HALVES
+#  define UPPER_WITHIN UPPER_HALVES
+enum { BLOCK = LANES };
+#endif
+
+/* As interleaveLower() and interleaveUpper(), within each BLOCK of lanes. */
+INLINE Vector interleaveLowerWithin(Vector a, Vector b)
+{
+  return __builtin_shufflevector(a, b, LOWER_WITHIN);
+}
+
+INLINE Vector interleaveUpperWithin(Vector a, Vector b)
+{
+  return __builtin_shufflevector(a, b, UPPER_WITHIN);
+}
+
 INLINE Vector interleaveLower(Vector a, Vector b)
 {
-  return __builtin_shufflevector(a, b, LOWER_HALVES);
+#if defined(MOVES_HALVES)
+  return joinLower(interleaveLowerWithin(a, b), interleaveUpperWithin(a, b));
+#else
+  return interleaveLowerWithin(a, b);
+#endif
 }
 
 INLINE Vector interleaveUpper(Vector a, Vector b)
 {
-  return __builtin_shufflevector(a, b, UPPER_HALVES);
+#if defined(MOVES_HALVES)
+  return joinUpper(interleaveLowerWithin(a, b), interleaveUpperWithin(a, b));
+#else
+  return interleaveUpperWithin(a, b);
+#endif
 }
 
 INLINE Vector evenLanes(Vector a, Vector b)
 {
+#if defined(MOVES_HALVES)
+  return __builtin_shufflevector(joinLower(a, b), joinUpper(a, b), EVEN_WITHIN);
+#else
   return __builtin_shufflevector(a, b, EVEN_LANES);
+#endif
 }
 
 INLINE Vector oddLanes(Vector a, Vector b)
 {
+#if defined(MOVES_HALVES)
+  return __builtin_shufflevector(joinLower(a, b), joinUpper(a, b), ODD_WITHIN);
+#else
   return __builtin_shufflevector(a, b, ODD_LANES);
+#endif
 }
 
 INLINE Vector nextLanes(Vector a, Vector b)
@@ -75,7 +142,7 @@ INLINE Vector nextLanes(Vector a, Vector b)
   return __builtin_shufflevector(a, b, NEXT_LANES);
 }
 
-/* The first four functions above, for pairs of elements. */
+/* interleaveLower() and the three functions after it, for pairs of elements. */
 INLINE Vector interleaveLowerPairs(Vector a, Vector b)
 {
   return __builtin_shufflevector(a, b, LOWER_PAIRS);
@@ -96,23 +163,104 @@ INLINE Vector oddPairs(Vector a, Vector b)
   return __builtin_shufflevector(a, b, ODD_PAIRS);
 }
 
-/* Transposes LANES rows of LANES columns. Interleaving the first half of the rows with the second
- * moves one bit of an element's row number into its column number; after log2(LANES) turns, rows
- * and columns have changed places. */
-INLINE void transposeSquare(Vector *row)
+/* Transposes the squares in BLOCK rows, of which each lies within BLOCK lanes. Interleaving the
+ * first half of the rows with the second moves one bit of an element's row number into its column
+ * number; after log2(BLOCK) turns, rows and columns have changed places. */
+INLINE void transposeBlocks(Vector *row)
 {
 #pragma GCC unroll 4
-  for (int turn = 1; turn < LANES; turn *= 2) {
-    Vector mixed[LANES];
+  for (int turn = 1; turn < BLOCK; turn *= 2) {
+    Vector mixed[BLOCK];
 #pragma GCC unroll 8
-    for (int i = 0; i < LANES / 2; i++) {
-      mixed[2 * i] = interleaveLower(row[i], row[i + LANES / 2]);
-      mixed[2 * i + 1] = interleaveUpper(row[i], row[i + LANES / 2]);
+    for (int i = 0; i < BLOCK / 2; i++) {
+      mixed[2 * i] = interleaveLowerWithin(row[i], row[i + BLOCK / 2]);
+      mixed[2 * i + 1] = interleaveUpperWithin(row[i], row[i + BLOCK / 2]);
     }
 #pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < BLOCK; i++)
       row[i] = mixed[i];
   }
+}
+
+/* Transposes LANES rows of LANES columns. */
+INLINE void transposeSquare(Vector *row)
+{
+#if defined(MOVES_HALVES)
+  Vector left[BLOCK], right[BLOCK];
+#  pragma GCC unroll 4
+  for (int i = 0; i < BLOCK; i++) {
+    left[i] = joinLower(row[i], row[BLOCK + i]);
+    right[i] = joinUpper(row[i], row[BLOCK + i]);
+  }
+  transposeBlocks(left);
+  transposeBlocks(right);
+#  pragma GCC unroll 4
+  for (int i = 0; i < BLOCK; i++) {
+    row[i] = left[i];
+    row[BLOCK + i] = right[i];
+  }
+#else
+  transposeBlocks(row);
+#endif
+}
+
+/* Separates the elements of four vectors: fourth[i] has the i-th of every four. */
+INLINE void separateFourths(const Vector *x, Vector *fourth)
+{
+#if defined(MOVES_HALVES) && defined(THNN_REAL_FLOAT)
+#  pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    fourth[2 * i] = joinLower(x[i], x[i + 2]);
+    fourth[2 * i + 1] = joinUpper(x[i], x[i + 2]);
+  }
+  transposeBlocks(fourth);
+#elif defined(MOVES_HALVES)
+#  pragma GCC unroll 4
+  for (int i = 0; i < 4; i++)
+    fourth[i] = x[i];
+  transposeSquare(fourth);
+#else
+  const Vector even[] = {evenLanes(x[0], x[1]), evenLanes(x[2], x[3])};
+  const Vector odd[] = {oddLanes(x[0], x[1]), oddLanes(x[2], x[3])};
+  fourth[0] = evenLanes(even[0], even[1]);
+  fourth[1] = evenLanes(odd[0], odd[1]);
+  fourth[2] = oddLanes(even[0], even[1]);
+  fourth[3] = oddLanes(odd[0], odd[1]);
+#endif
+}
+
+/* The reverse: x has the elements of the four vectors in turns. */
+INLINE void interleaveFourths(const Vector *fourth, Vector *x)
+{
+#if defined(MOVES_HALVES)
+  Vector block[4];
+#  pragma GCC unroll 4
+  for (int i = 0; i < 4; i++)
+    block[i] = fourth[i];
+#  if defined(THNN_REAL_FLOAT)
+  transposeBlocks(block);
+#    pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    x[i] = joinLower(block[2 * i], block[2 * i + 1]);
+    x[i + 2] = joinUpper(block[2 * i], block[2 * i + 1]);
+  }
+#  else
+  transposeSquare(block);
+#    pragma GCC unroll 4
+  for (int i = 0; i < 4; i++)
+    x[i] = block[i];
+#  endif
+#else
+  const Vector even[] = {interleaveLower(fourth[0], fourth[2]),
+                         interleaveUpper(fourth[0], fourth[2])};
+  const Vector odd[] = {interleaveLower(fourth[1], fourth[3]),
+                        interleaveUpper(fourth[1], fourth[3])};
+#  pragma GCC unroll 2
+  for (int i = 0; i < 2; i++) {
+    x[2 * i] = interleaveLower(even[i], odd[i]);
+    x[2 * i + 1] = interleaveUpper(even[i], odd[i]);
+  }
+#endif
 }
 
 /* Lane 2l is the sum of lanes l and l + LANES / 2 of a, lane 2l + 1 that of the same lanes of b. */
