@@ -52,24 +52,72 @@ INLINE int64_t elementStep(const Spacing spacing)
   return spacing == SINGLE ? 1 : 2;
 }
 
-/* A vector of elements of a line, of every second one with ALTERNATE, beginning at line[column]. */
-INLINE Vector loadSpaced(const Spacing spacing, const real *line, int64_t column, int64_t width)
+/* The elements that a vector of tiles sees along a line are loaded in so many parts, each of a vector
+ * or, with ALTERNATE, of two. */
+INLINE int partsOfLine(const int side, const int seen)
 {
-  const Vector x = loadInside(line, column, width);
-  return spacing == ALTERNATE ? evenLanes(x, loadInside(line, column + LANES, width)) : x;
+  return side == 2 ? (seen + 1) / 2 * 2 : seen;
+}
+
+INLINE int vectorsOfPart(const Spacing spacing)
+{
+  return spacing == ALTERNATE ? 2 : 1;
+}
+
+/* Where a part begins, counted from the first tile's first element. */
+INLINE int64_t partOffset(const int side, const Spacing spacing, const int i)
+{
+  if (side == 4)
+    return (i < 4 ? i * LANES : 4 * LANES + i - 4) * elementStep(spacing);
+  return i / 2 * 2 * elementStep(spacing) + i % 2 * vectorsOfPart(spacing) * LANES;
+}
+
+/* The lanes of these vectors that are inside a line: the same for all lines of a vector of tiles. */
+typedef struct Inside {
+  bool all; /* the lanes are not listed */
+  Lanes lanes[MOST_SEEN][2];
+} Inside;
+
+INLINE Inside insideOf(const int side, const int seen, const Spacing spacing, int64_t column,
+                       int64_t width)
+{
+  const int parts = partsOfLine(side, seen), vectors = vectorsOfPart(spacing);
+  const int64_t end = column + partOffset(side, spacing, parts - 1) + vectors * LANES;
+  Inside inside = {.all = column >= 0 && end <= width};
+  if (!inside.all)
+#pragma GCC unroll 6
+    for (int i = 0; i < parts; i++)
+#pragma GCC unroll 2
+      for (int v = 0; v < vectors; v++) {
+        const int64_t first = column + partOffset(side, spacing, i) + v * LANES;
+        inside.lanes[i][v] = lanesBetween(-first, width - first);
+      }
+  return inside;
+}
+
+/* Loads part i; what the tiles see begins at `x`. */
+INLINE Vector loadPart(const int side, const Spacing spacing, const real *x, const Inside *inside,
+                       const int i)
+{
+  const int vectors = vectorsOfPart(spacing);
+  const real *part = x + partOffset(side, spacing, i);
+  Vector vector[2];
+#pragma GCC unroll 2
+  for (int v = 0; v < vectors; v++)
+    vector[v] = inside->all ? load(part + v * LANES)
+                            : loadLanes(part + v * LANES, inside->lanes[i][v]);
+  return spacing == ALTERNATE ? evenLanes(vector[0], vector[1]) : vector[0];
 }
 
 /* Loads the elements that a vector of tiles of 2x2 results sees, so that element[i] has the i-th of
- * each tile. The first tile begins at line[column]. */
-INLINE void separatePairs(const int seen, const real *line, const Spacing spacing, int64_t column,
-                          int64_t width, Vector *element)
+ * each tile. */
+INLINE void separatePairs(const int seen, const real *x, const Spacing spacing,
+                          const Inside *inside, Vector *element)
 {
 #pragma GCC unroll 3
   for (int i = 0; i < seen; i += 2) {
-    const int64_t first = column + i * elementStep(spacing);
-    const int64_t next = first + (spacing == ALTERNATE ? 2 : 1) * LANES;
-    const Vector a = loadSpaced(spacing, line, first, width);
-    const Vector b = loadSpaced(spacing, line, next, width);
+    const Vector a = loadPart(2, spacing, x, inside, i);
+    const Vector b = loadPart(2, spacing, x, inside, i + 1);
     element[i] = spacing == PAIRS ? evenPairs(a, b) : evenLanes(a, b);
     element[i + 1] = spacing == PAIRS ? oddPairs(a, b) : oddLanes(a, b);
   }
@@ -77,15 +125,13 @@ INLINE void separatePairs(const int seen, const real *line, const Spacing spacin
 
 /* Does the same for tiles of 4x4 results, which are side by side. The last elements of a tile are
  * the first ones of the next. */
-INLINE void separateFours(const int seen, const real *line, const Spacing spacing, int64_t column,
-                          int64_t width, Vector *element)
+INLINE void separateFours(const int seen, const real *x, const Spacing spacing,
+                          const Inside *inside, Vector *element)
 {
   Vector part[MOST_SEEN];
 #pragma GCC unroll 6
-  for (int i = 0; i < seen; i++) {
-    const int64_t first = i < 4 ? i * LANES : 4 * LANES + i - 4;
-    part[i] = loadSpaced(spacing, line, column + first * elementStep(spacing), width);
-  }
+  for (int i = 0; i < seen; i++)
+    part[i] = loadPart(4, spacing, x, inside, i);
   separateFourths(part, element);
 #pragma GCC unroll 2
   for (int i = 4; i < seen; i++)
@@ -94,20 +140,21 @@ INLINE void separateFours(const int seen, const real *line, const Spacing spacin
 
 /* Transforms a vector of tiles along one line of the plane; the first tile begins at `column`. */
 INLINE void spreadLine(const TileRow *of, const int side, const int seen, const Spacing spacing,
-                       const real *plane, int64_t row, int64_t column, Vector *y)
+                       const real *plane, int64_t row, int64_t column, const Inside *inside,
+                       Vector *y)
 {
   if (row < 0 || row >= of->height) {
     for (int i = 0; i < seen; i++)
       y[i] = (Vector){0};
     return;
   }
-  const real *line = plane + row * of->width;
+  const real *x = plane + row * of->width + column;
   Vector element[MOST_SEEN];
-  FETCH_AHEAD(of, side, line + column, READ);
+  FETCH_AHEAD(of, side, x, READ);
   if (side == 2)
-    separatePairs(seen, line, spacing, column, of->width, element);
+    separatePairs(seen, x, spacing, inside, element);
   else
-    separateFours(seen, line, spacing, column, of->width, element);
+    separateFours(seen, x, spacing, inside, element);
   spreadElements(seen, element, y);
 }
 
@@ -176,6 +223,7 @@ INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const
     splitLine(of, side, seen, plane, of->row + i * of->rowStep, split[i]);
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
     const int64_t column = of->column + side * tile * (spacing == ALTERNATE ? 2 : 1);
+    const Inside inside = insideOf(side, seen, spacing, column, of->width);
     Vector line[MOST_SEEN][MOST_SEEN];
 #pragma GCC unroll 6
     for (int i = 0; i < seen; i++) {
@@ -186,7 +234,8 @@ INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const
       } else if (spacing == GROUPS) {
         spreadSplit(side, seen, split[i], tile, of->columnStep, line[i]);
       } else {
-        spreadLine(of, side, seen, spacing, plane, of->row + i * of->rowStep, column, line[i]);
+        spreadLine(of, side, seen, spacing, plane, of->row + i * of->rowStep, column, &inside,
+                   line[i]);
       }
     }
 #pragma GCC unroll 4
