@@ -224,6 +224,7 @@ INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
     const int64_t column = of->column + side * tile * (spacing == ALTERNATE ? 2 : 1);
     const Inside inside = insideOf(side, seen, spacing, column, of->width);
+    const int64_t next = unknownDistance(step);
     Vector line[MOST_SEEN][MOST_SEEN];
 #pragma GCC unroll 6
     for (int i = 0; i < seen; i++) {
@@ -255,7 +256,7 @@ INLINE void sourceTiles(const TileRow *of, const int side, const int taps, const
       spreadElements(seen, across, coefficient);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
-        store(y + (i * seen + j) * step + tile, coefficient[i]);
+        store(y + (i * seen + j) * next + tile, coefficient[i]);
     }
   }
 }
@@ -281,16 +282,17 @@ INLINE void sourceOf(const TileRow *of, const int side, const int taps, const re
 INLINE void weightsOf(const int side, const int taps, int64_t times, bool flipped, const real *x,
                       int64_t step, real *y)
 {
-  const int first = flipped ? taps * taps - 1 : 0, next = flipped ? -1 : 1;
+  const int first = flipped ? taps * taps - 1 : 0, turn = flipped ? -1 : 1;
   const int seen = seenBy(side, taps);
   for (int64_t time = 0; time < times; time++, x += taps * taps * LANES, y += LANES) {
+    const int64_t next = unknownDistance(step);
     Vector along[MOST_TAPS][MOST_SEEN];
 #pragma GCC unroll 5
     for (int i = 0; i < taps; i++) {
       Vector tap[MOST_TAPS];
 #pragma GCC unroll 5
       for (int j = 0; j < taps; j++)
-        tap[j] = load(x + (first + next * (i * taps + j)) * LANES);
+        tap[j] = load(x + (first + turn * (i * taps + j)) * LANES);
       spreadFactors(seen, taps, tap, along[i]);
     }
 #pragma GCC unroll 6
@@ -302,7 +304,7 @@ INLINE void weightsOf(const int side, const int taps, int64_t times, bool flippe
       spreadFactors(seen, taps, across, coefficient);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
-        store(y + (i * seen + j) * step, coefficient[i]);
+        store(y + (i * seen + j) * next, coefficient[i]);
     }
   }
 }
@@ -363,13 +365,14 @@ INLINE bool resultTiles(const TileRow *of, const int side, const int taps, const
   Vector undefined = {0};
   for (int64_t tile = 0; tile < of->tiles; tile += LANES) {
     const int64_t tiles = of->tiles - tile < LANES ? of->tiles - tile : LANES;
+    const int64_t next = unknownDistance(step);
     Vector across[MOST_SIDE][MOST_SEEN];
 #pragma GCC unroll 6
     for (int j = 0; j < seen; j++) {
       Vector sum[MOST_SEEN], results[MOST_SIDE];
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
-        sum[i] = loadFirst(x + (i * seen + j) * step + tile, tiles);
+        sum[i] = loadFirst(x + (i * seen + j) * next + tile, tiles);
       gatherSums(seen, side, sum, results);
 #pragma GCC unroll 4
       for (int i = 0; i < side; i++)
@@ -421,17 +424,18 @@ INLINE void gradientsOf(const TileRow *of, const int side, const int taps, int64
                         const real *x, int64_t step, int64_t tileStep, real *y, real *sums)
 {
   const int seen = seenBy(side, taps);
-  const int64_t next = of->columnStep * LANES;
+  const int64_t column = of->columnStep * LANES;
   int64_t left = of->columnStep - of->place; /* tiles left in the group */
   Vector total = load(sums);
   for (int64_t tile = 0; tile < of->tiles; tile++, x += LANES, y += tileStep) {
+    const int64_t next = unknownDistance(step);
     Vector along[MOST_SIDE][MOST_SEEN];
 #pragma GCC unroll 4
     for (int i = 0; i < side; i++) {
       Vector given[MOST_SIDE], sum = {0};
 #pragma GCC unroll 4
       for (int k = 0; k < side; k++) {
-        given[k] = load(x + i * columns * LANES + k * next);
+        given[k] = load(x + i * columns * LANES + k * column);
         sum += given[k];
       }
       spreadFactors(seen, side, given, along[i]);
@@ -446,10 +450,10 @@ INLINE void gradientsOf(const TileRow *of, const int side, const int taps, int64
       spreadFactors(seen, side, across, coefficient);
 #pragma GCC unroll 6
       for (int i = 0; i < seen; i++)
-        store(y + (i * seen + j) * step, coefficient[i]);
+        store(y + (i * seen + j) * next, coefficient[i]);
     }
     if (--left == 0) {
-      x += (side - 1) * next;
+      x += (side - 1) * column;
       left = of->columnStep;
     }
   }
@@ -463,13 +467,14 @@ INLINE bool tapsOf(const int side, const int taps, int64_t filters, int64_t lane
   Vector undefined = {0};
   for (int64_t filter = 0; filter < filters; filter++, y += taps * taps * lanes)
     for (int64_t lane = 0; lane < lanes; lane += LANES, x += LANES) {
+      const int64_t next = unknownDistance(step);
       Vector across[MOST_TAPS][MOST_SEEN];
 #pragma GCC unroll 6
       for (int j = 0; j < seen; j++) {
         Vector sum[MOST_SEEN], results[MOST_TAPS];
 #pragma GCC unroll 6
         for (int i = 0; i < seen; i++)
-          sum[i] = load(x + (i * seen + j) * step);
+          sum[i] = load(x + (i * seen + j) * next);
         gatherSums(seen, taps, sum, results);
 #pragma GCC unroll 5
         for (int i = 0; i < taps; i++)

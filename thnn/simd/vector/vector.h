@@ -52,6 +52,15 @@ INLINE void store(real *y, Vector x)
   *(Vector *)y = x;
 }
 
+/* A distance whose value the compiler does not know. For a loop over vectors that are read or written at
+ * dozens of such distances, GCC would compute all of these before it, and load each one from memory
+ * whenever it is used. */
+INLINE int64_t unknownDistance(int64_t distance)
+{
+  __asm__("" : "+r"(distance));
+  return distance;
+}
+
 /* A mask of a vector's first `count` lanes. */
 #if defined(LONGEST_VECTORS)
 typedef __mmask16 Lanes;
