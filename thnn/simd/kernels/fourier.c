@@ -121,19 +121,40 @@ INLINE void transformBack(const Vector *y, Vector *x)
 #define fetchNext(LINE, WHY)                                                                       \
   __builtin_prefetch(THNN_ahead(LINE, NEXT *(int64_t)sizeof(real)), WHY, FIRST_LEVEL)
 
-/* Loads a row of a tile: x[column] has a lane for each plane. */
-INLINE void loadRow(const FourierTile *of, const real *planes, int64_t row, Vector *x)
+/* Which lanes of each part of a row are columns of the tile inside the plane. */
+typedef struct RowLanes {
+  bool all[PARTS];
+  Lanes lanes[PARTS];
+} RowLanes;
+
+INLINE RowLanes rowLanes(const FourierTile *of)
 {
   const int64_t end = of->column + of->columns, width = end < of->width ? end : of->width;
+  RowLanes row;
+#pragma GCC unroll 8
+  for (int part = 0; part < PARTS; part++) {
+    const int64_t column = of->column + part * LANES;
+    row.all[part] = column >= 0 && column + LANES <= width;
+    row.lanes[part] = lanesBetween(-column, width - column);
+  }
+  return row;
+}
+
+/* Loads a row of a tile: x[column] has a lane for each plane. */
+INLINE void loadRow(const FourierTile *of, const RowLanes *lanes, const real *planes, int64_t row,
+                    Vector *x)
+{
   const real *line = planes + (of->row + row) * of->width;
   for (int64_t p = 0; p < of->planes; p++)
     fetchNext(line + p * of->step + of->column, READ);
 #pragma GCC unroll 8
   for (int part = 0; part < PARTS; part++) {
-    for (int p = 0; p < LANES; p++)
-      x[part * LANES + p] = p < of->planes
-                                ? loadInside(line + p * of->step, of->column + part * LANES, width)
-                                : (Vector){0};
+    for (int p = 0; p < LANES; p++) {
+      const real *from = line + p * of->step + of->column + part * LANES;
+      x[part * LANES + p] = p >= of->planes    ? (Vector){0}
+                            : lanes->all[part] ? load(from)
+                                               : loadLanes(from, lanes->lanes[part]);
+    }
     transposeSquare(x + part * LANES);
   }
 }
@@ -219,6 +240,7 @@ INLINE real *spreadComplex(const Role role, const bool few, const real *re, cons
 INLINE void spreadTile(const FourierTile *of, const Role role, const bool few, const real *planes,
                        real *lines, int64_t apart, real *y)
 {
+  const RowLanes inside = rowLanes(of);
   for (int64_t row = 0; row < (few ? HALF : SIDE); row++) {
     real *line = lines + row * SIDE * LANES;
     if (row >= of->rows || of->row + row < 0 || of->row + row >= of->height) {
@@ -227,7 +249,7 @@ INLINE void spreadTile(const FourierTile *of, const Role role, const bool few, c
       continue;
     }
     Vector x[SIDE], coefficients[SIDE];
-    loadRow(of, planes, row, x);
+    loadRow(of, &inside, planes, row, x);
     transformLine(false, x, coefficients);
 #pragma GCC unroll 16
     for (int i = 0; i < SIDE; i++)
@@ -236,7 +258,8 @@ INLINE void spreadTile(const FourierTile *of, const Role role, const bool few, c
   y = spreadReal(role, few, lines, apart, y);
   y = spreadReal(role, few, lines + HALF * LANES, apart, y);
   for (int k = 1; k < HALF; k++)
-    y = spreadComplex(role, few, lines + k * LANES, lines + (SIDE - k) * LANES, apart, y);
+    y = spreadComplex(role, few, lines + k * LANES, lines + (SIDE - k) * LANES,
+                      unknownDistance(apart), y);
 }
 
 static void tileElements(const FourierTile *of, const real *planes, real *lines, int64_t apart,
@@ -263,9 +286,10 @@ static void tileTaps(const FourierTile *of, bool flipped, const real *planes, re
 INLINE void spreadLine(const FourierTile *of, const Role role, const real *planes, int64_t apart,
                        real *y)
 {
+  const RowLanes inside = rowLanes(of);
   Vector x[SIDE], coefficients[SIDE];
   if (of->row >= 0 && of->row < of->height)
-    loadRow(of, planes, 0, x);
+    loadRow(of, &inside, planes, 0, x);
   else
     for (int i = 0; i < SIDE; i++)
       x[i] = (Vector){0};
@@ -407,7 +431,7 @@ static bool tileResults(const FourierTile *of, int64_t firstRow, int64_t firstCo
   x = gatherReal(x, apart, lines);
   x = gatherReal(x, apart, lines + HALF * LANES);
   for (int k = 1; k < HALF; k++)
-    x = gatherComplex(x, apart, lines + k * LANES, lines + (SIDE - k) * LANES);
+    x = gatherComplex(x, unknownDistance(apart), lines + k * LANES, lines + (SIDE - k) * LANES);
   const int64_t rows = countInside(of->rows, of->height - of->row);
   Vector undefined = {0}, result[2 * SIDE];
   clearUnused(result);
@@ -520,7 +544,7 @@ INLINE void spreadFrames(const Role role, const bool few, const int count, int64
     for (int k = 0; k < SIDE; k++)
       given[k] = k < count ? loadFirst(x[k] + i, left) : (Vector){0};
     transformLine(few, given, of);
-    storeLine(role, of, step, y);
+    storeLine(role, of, unknownDistance(step), y);
   }
 }
 
@@ -546,7 +570,7 @@ static bool frameResults(int64_t n, const real *x, int64_t step, const real *sta
     const int64_t left = n - i < LANES ? n - i : LANES;
     const Vector before = start ? loadFirst(start + i, left) : (Vector){0};
     Vector result[SIDE];
-    gatherLine(x + i, step, left, result);
+    gatherLine(x + i, unknownDistance(step), left, result);
 #pragma GCC unroll 16
     for (int k = 0; k < SIDE; k++)
       if (k < results) {

@@ -29,6 +29,8 @@ INLINE void sourceTile(const PlanesTile *of, const bool inside, const real *imag
 {
   const real *first = image + (of->row * of->width + of->column) * of->step;
   for (int64_t plane = 0; plane < of->planes; plane += LANES) {
+    const int64_t next = unknownDistance(apart);
+    const int64_t column = unknownDistance(of->step), row = unknownDistance(of->width * of->step);
     Vector down[SEEN][SEEN]; /* transformed down the columns */
 #pragma GCC unroll 6
     for (int j = 0; j < SEEN; j++) {
@@ -38,8 +40,8 @@ INLINE void sourceTile(const PlanesTile *of, const bool inside, const real *imag
       for (int i = 0; i < SEEN; i++) {
         const bool reads = inside || (seen && of->row + i >= 0 && of->row + i < of->height);
         if (of->fetches && j >= SEEN - SIDE)
-          fetchNext(of, first + (i * of->width + j) * of->step + plane, READ);
-        element[i] = reads ? load(first + (i * of->width + j) * of->step + plane) : (Vector){0};
+          fetchNext(of, first + i * row + j * column + plane, READ);
+        element[i] = reads ? load(first + i * row + j * column + plane) : (Vector){0};
       }
       spreadElements(SEEN, element, coefficient);
 #pragma GCC unroll 6
@@ -52,7 +54,7 @@ INLINE void sourceTile(const PlanesTile *of, const bool inside, const real *imag
       spreadElements(SEEN, down[i], coefficient);
 #pragma GCC unroll 6
       for (int j = 0; j < SEEN; j++)
-        store(y + (i * SEEN + j) * apart + plane, coefficient[j]);
+        store(y + (i * SEEN + j) * next + plane, coefficient[j]);
     }
   }
 }
@@ -74,13 +76,14 @@ INLINE bool resultTile(const PlanesTile *of, const bool adds, const bool rectifi
   Vector undefined = {0};
   for (int64_t plane = 0; plane < of->planes; plane += LANES) {
     const Vector start = load(bias + plane);
+    const int64_t next = unknownDistance(apart);
     Vector across[SIDE][SEEN];
 #pragma GCC unroll 6
     for (int j = 0; j < SEEN; j++) {
       Vector sum[SEEN], gathered[SIDE];
 #pragma GCC unroll 6
       for (int i = 0; i < SEEN; i++)
-        sum[i] = load(x + (i * SEEN + j) * apart + plane);
+        sum[i] = load(x + (i * SEEN + j) * next + plane);
       gatherSums(SEEN, SIDE, sum, gathered);
 #pragma GCC unroll 4
       for (int i = 0; i < SIDE; i++)
