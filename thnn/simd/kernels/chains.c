@@ -3,6 +3,7 @@
  *
  * As in outerProducts.c, a tile is summed up in registers. Neighbouring positions see the same
  * scalars with neighbouring taps: each scalar is loaded once for all of them. */
+#include "simd/kernels/pieces.h"
 #include "simd/vector/vector.h"
 
 enum {
@@ -173,11 +174,14 @@ static ChainTiles TILES_OF_VECTORS[] = {
 static void addChainLines(ChainTiles tiles, const Chains *of, THNNAhead *ahead)
 {
   const int64_t longest = CHAIN_TILE(of->vectors), count = (of->positions + longest - 1) / longest;
-  for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++)
+  const Pieces pieces = cutPieces(of->positions, count);
+  for (const THNNOffsets *line = of->line; line < of->line + of->lines; line++) {
+    Pieces cut = pieces;
     for (int64_t tile = 0; tile < count; tile++) {
-      const int64_t begin = of->positions * tile / count, end = of->positions * (tile + 1) / count;
-      tiles[end - begin - 1](of, line, ahead, begin);
+      const THNNRange part = nextPiece(&cut);
+      tiles[part.end - part.begin - 1](of, line, ahead, part.begin);
     }
+  }
 }
 
 /* The parts in which the taps of chains are taken together. */
@@ -320,9 +324,10 @@ static void (*const CORRELATIONS[][MOST_CHAINS])(const Correlations *of, const T
 static void correlate(const Correlations *of)
 {
   const int64_t tiles = (of->rows + MOST_CHAINS - 1) / MOST_CHAINS;
+  Pieces cut = cutPieces(of->rows, tiles);
   for (int64_t tile = 0; tile < tiles; tile++) {
-    const int64_t begin = of->rows * tile / tiles, end = of->rows * (tile + 1) / tiles;
-    CORRELATIONS[of->taps - 2][end - begin - 1](of, of->row + begin);
+    const THNNRange part = nextPiece(&cut);
+    CORRELATIONS[of->taps - 2][part.end - part.begin - 1](of, of->row + part.begin);
   }
 }
 

@@ -2,6 +2,7 @@
  * packed: forward (dots), both operands are contiguous along the terms, and lanes are neighbouring
  * terms; backward (spread), the matrix is contiguous along the result, and lanes are neighbouring
  * results. */
+#include "simd/kernels/pieces.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
@@ -113,11 +114,14 @@ INLINE void addRows(int64_t rows, const int columns, const Dots *of, int64_t row
 INLINE void addColumns(const int columns, const Dots *of, int64_t column)
 {
   const int64_t tiles = (of->rows + MOST_ROWS - 1) / MOST_ROWS;
-  for (int64_t first = 0; first == 0 || first < of->terms; first += BLOCK_TERMS)
+  const Pieces pieces = cutPieces(of->rows, tiles);
+  for (int64_t first = 0; first == 0 || first < of->terms; first += BLOCK_TERMS) {
+    Pieces cut = pieces;
     for (int64_t tile = 0; tile < tiles; tile++) {
-      const int64_t begin = of->rows * tile / tiles, end = of->rows * (tile + 1) / tiles;
-      addRows(end - begin, columns, of, begin, column, first);
+      const THNNRange part = nextPiece(&cut);
+      addRows(part.end - part.begin, columns, of, part.begin, column, first);
     }
+  }
 }
 
 static void dots(const Dots *of)

@@ -6,6 +6,7 @@
  * vectors of a term and one scalar, so that multiplications far outnumber loads. */
 #include <string.h>
 
+#include "simd/kernels/pieces.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
@@ -154,12 +155,14 @@ static void add(const Products *p)
   const int64_t most = tileRows(p->vectors), tiles = (p->rows + most - 1) / most;
   const int64_t turns = tiles * ((p->terms + THNN_TERMS_PER_TURN - 1) / THNN_TERMS_PER_TURN);
   THNNAhead ahead = THNN_aheadOf(&p->ahead, turns);
+  const Pieces pieces = cutPieces(p->rows, tiles);
   int64_t first = 0;
   do {
     const int64_t last = first + TERMS_PER_SUM < p->terms ? first + TERMS_PER_SUM : p->terms;
+    Pieces cut = pieces;
     for (int64_t tile = 0; tile < tiles; tile++) {
-      const int64_t begin = p->rows * tile / tiles, end = p->rows * (tile + 1) / tiles;
-      TILES[p->vectors - 1][end - begin - 1](p, p->row + begin, &ahead, first, last);
+      const THNNRange part = nextPiece(&cut);
+      TILES[p->vectors - 1][part.end - part.begin - 1](p, p->row + part.begin, &ahead, first, last);
     }
     first = last;
   } while (first < p->terms);

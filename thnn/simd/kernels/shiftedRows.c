@@ -1,6 +1,7 @@
 /* Sums of shifted rows, whose lanes are neighbouring positions, where outerProducts.c has a plane
  * in each lane: the inner loops of convolutions that join single planes, and of engine/lines.c and
  * engine/linesWeight.c. */
+#include "simd/kernels/pieces.h"
 #include "simd/vector/prefetch.h"
 #include "simd/vector/transpose.h"
 
@@ -437,9 +438,10 @@ INLINE void sumVectorsOf(const int planes, const bool whole, const LineSums *of,
   const int64_t lanes = of->vectors.lanes;
   const int64_t most = mostSumVectors(planes), tiles = (count + most - 1) / most;
   const THNNPosition *parts = of->vectors.at + of->vectors.whole;
+  Pieces cut = cutPieces(count, tiles);
   for (int64_t tile = 0; tile < tiles; tile++) {
-    const int64_t begin = count * tile / tiles, end = count * (tile + 1) / tiles;
-    sumSome(planes, end - begin, whole, lanes, of, firstPlane, at + begin, parts);
+    const THNNRange part = nextPiece(&cut);
+    sumSome(planes, part.end - part.begin, whole, lanes, of, firstPlane, at + part.begin, parts);
   }
 }
 
