@@ -19,11 +19,9 @@ so that a cost that the timings say little about keeps its expected value, as do
 instruction set without timings. Factors and the like, which are never counted, are always kept.
 
 The timings with AVX2 are of a processor that has nothing wider (AMD EPYC, Zen 2), by `time 170 2e5
-2e8`: of two runs the lesser times, of the first layers. Their costs are fitted, and those of all
-algorithms but NO_FACTOR multiplied by the factors with which the algorithms chosen for these layers
-take the least time in the mean. For other layers on this processor, what is chosen so takes 3.6 %
-longer in the mean than the fastest algorithm (double: 4.2 %); by timings of a Zen 5 that was kept
-to AVX2 it was 4.7 % (4.8 %).
+2e8`: of two runs the lesser times, of the first layers; with float also of 70 layers of one tap and
+2e8 to 1.5e9 operations, in one run. Their costs are fitted, and multiplied by the factors with which
+the algorithms chosen for these layers take the least time in the mean.
 
 Processors that compute vectors of 64 bytes in halves have costs of their own. With AVX-512 they are
 those of AVX-512, each algorithm's times one factor: that with which the algorithms chosen for the
@@ -82,9 +80,6 @@ FOURIER = ("fourier", "fourierWeight")
 WINOGRAD = tuple(f"winograd{of}{tiles}" for of in ("", "Weight") for tiles in ("", "4", "25", "42"))
 LATER = {"float": (*FOURIER, *WINOGRAD), "double": FOURIER}
 """Algorithms that are fitted after the others."""
-NO_FACTOR = ("gemm", "packedProducts")
-"""Algorithms without a factor at AVX2. A few percent decide which of the two a layer with one tap
-takes, and a factor that keeps one of them out would be best for the layers that were timed."""
 CAUTION = dict.fromkeys((*FOURIER, "winogradWeight42"), 1.1)
 """What costs are multiplied by, so that algorithms are taken where they gain more than a little."""
 
@@ -296,15 +291,13 @@ def costs_of(
         timings = timed.get((level, real, algorithm))
         costs[algorithm] = found if timings is None else fit(timings, found)
     if level == AVX2 and own:
-        _multiply_counted(costs, own, [name for name in costs if name not in NO_FACTOR])
+        _multiply_counted(costs, own)
     return {name: _rounded(of) for name, of in costs.items()}
 
 
-def _multiply_counted(
-    costs: dict[str, Array], rows: list[Row], chosen: Sequence[str] | None = None
-) -> None:
-    """Multiplies what is ever counted of each algorithm by its factor, if it is `chosen`."""
-    factors = calibrated(costs, rows, chosen)
+def _multiply_counted(costs: dict[str, Array], rows: list[Row]) -> None:
+    """Multiplies what is ever counted of each algorithm by its factor."""
+    factors = calibrated(costs, rows)
     for (_, _, algorithm), timings in timings_of(rows).items():
         costs[algorithm][timings.counts.any(axis=0)] *= factors[algorithm]
 

@@ -84,9 +84,9 @@ def test_costs_at_avx2_are_fitted_ones_times_factors() -> None:
         assert fitted != costs
         for name, before in fitted.items():
             ratios = [b / a for a, b in zip(before, costs[name], strict=True) if a]
-            factors = [ratio for ratio in ratios if abs(ratio - 1) > 1e-3]  # costs have four digits
-            assert not factors or max(factors) < min(factors) * (1 + 1e-3), name
-            assert not factors or name not in fit.NO_FACTOR
+            # Costs have four digits, so that a ratio of two is off by up to 1e-3.
+            factors = [ratio for ratio in ratios if abs(ratio - 1) > 1e-3]
+            assert not factors or max(factors) < min(factors) * (1 + 2e-3), name
 
 
 COUNTED_LIKE = {"winograd4Last": "winograd4"}
