@@ -19,9 +19,9 @@ so that a cost that the timings say little about keeps its expected value, as do
 instruction set without timings. Factors and the like, which are never counted, are always kept.
 
 The timings with AVX2 are of a processor that has nothing wider (AMD EPYC, Zen 2), by `time 170 2e5
-2e8`: of two runs the lesser times, of the first layers; with float also of 70 layers of one tap and
-2e8 to 1.5e9 operations, in one run. Their costs are fitted, and multiplied by the factors with which
-the algorithms chosen for these layers take the least time in the mean.
+2e8`: of two runs the lesser times, of the first layers. To these come 70 layers of one tap, of 2e8
+to 1.5e9 operations. Costs are fitted to them, and multiplied by the factors with which the
+algorithms chosen for these layers take the least time in the mean.
 
 Processors that compute vectors of 64 bytes in halves have costs of their own. With AVX-512 they are
 those of AVX-512, each algorithm's times one factor: that with which the algorithms chosen for the

@@ -121,40 +121,29 @@ INLINE void transformBack(const Vector *y, Vector *x)
 #define fetchNext(LINE, WHY)                                                                       \
   __builtin_prefetch(THNN_ahead(LINE, NEXT *(int64_t)sizeof(real)), WHY, FIRST_LEVEL)
 
-/* Which lanes of each part of a row are columns of the tile inside the plane. */
-typedef struct RowLanes {
-  bool all[PARTS];
-  Lanes lanes[PARTS];
-} RowLanes;
-
-INLINE RowLanes rowLanes(const FourierTile *of)
+/* Finds which lanes of each part of a row are columns of the tile inside the plane. */
+INLINE void findInside(const FourierTile *of, InsideLanes *inside)
 {
   const int64_t end = of->column + of->columns, width = end < of->width ? end : of->width;
-  RowLanes row;
 #pragma GCC unroll 8
-  for (int part = 0; part < PARTS; part++) {
-    const int64_t column = of->column + part * LANES;
-    row.all[part] = column >= 0 && column + LANES <= width;
-    row.lanes[part] = lanesBetween(-column, width - column);
-  }
-  return row;
+  for (int part = 0; part < PARTS; part++)
+    inside[part] = insideLanes(of->column + part * LANES, width);
 }
 
 /* Loads a row of a tile: x[column] has a lane for each plane. */
-INLINE void loadRow(const FourierTile *of, const RowLanes *lanes, const real *planes, int64_t row,
-                    Vector *x)
+INLINE void loadRow(const FourierTile *of, const InsideLanes *inside, const real *planes,
+                    int64_t row, Vector *x)
 {
   const real *line = planes + (of->row + row) * of->width;
   for (int64_t p = 0; p < of->planes; p++)
     fetchNext(line + p * of->step + of->column, READ);
 #pragma GCC unroll 8
   for (int part = 0; part < PARTS; part++) {
-    for (int p = 0; p < LANES; p++) {
-      const real *from = line + p * of->step + of->column + part * LANES;
-      x[part * LANES + p] = p >= of->planes    ? (Vector){0}
-                            : lanes->all[part] ? load(from)
-                                               : loadLanes(from, lanes->lanes[part]);
-    }
+    for (int p = 0; p < LANES; p++)
+      x[part * LANES + p] =
+          p < of->planes
+              ? loadInsideLanes(line + p * of->step + of->column + part * LANES, inside[part])
+              : (Vector){0};
     transposeSquare(x + part * LANES);
   }
 }
@@ -240,7 +229,8 @@ INLINE real *spreadComplex(const Role role, const bool few, const real *re, cons
 INLINE void spreadTile(const FourierTile *of, const Role role, const bool few, const real *planes,
                        real *lines, int64_t apart, real *y)
 {
-  const RowLanes inside = rowLanes(of);
+  InsideLanes inside[PARTS];
+  findInside(of, inside);
   for (int64_t row = 0; row < (few ? HALF : SIDE); row++) {
     real *line = lines + row * SIDE * LANES;
     if (row >= of->rows || of->row + row < 0 || of->row + row >= of->height) {
@@ -249,7 +239,7 @@ INLINE void spreadTile(const FourierTile *of, const Role role, const bool few, c
       continue;
     }
     Vector x[SIDE], coefficients[SIDE];
-    loadRow(of, &inside, planes, row, x);
+    loadRow(of, inside, planes, row, x);
     transformLine(false, x, coefficients);
 #pragma GCC unroll 16
     for (int i = 0; i < SIDE; i++)
@@ -286,10 +276,11 @@ static void tileTaps(const FourierTile *of, bool flipped, const real *planes, re
 INLINE void spreadLine(const FourierTile *of, const Role role, const real *planes, int64_t apart,
                        real *y)
 {
-  const RowLanes inside = rowLanes(of);
+  InsideLanes inside[PARTS];
+  findInside(of, inside);
   Vector x[SIDE], coefficients[SIDE];
   if (of->row >= 0 && of->row < of->height)
-    loadRow(of, &inside, planes, 0, x);
+    loadRow(of, inside, planes, 0, x);
   else
     for (int i = 0; i < SIDE; i++)
       x[i] = (Vector){0};

@@ -10,7 +10,7 @@
 typedef struct Pieces {
   int64_t pieces, least; /* their number, and the length of the shortest ones */
   int64_t longer;        /* how many of them are longer by one */
-  int64_t rest, end;     /* of the last piece's end: the remainder of the division, and the result */
+  int64_t rest, end; /* of the last piece's end: the remainder of the division, and the result */
 } Pieces;
 
 static inline Pieces cutPieces(int64_t all, int64_t pieces)

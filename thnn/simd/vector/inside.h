@@ -23,6 +23,24 @@ INLINE Vector loadInside(const real *line, int64_t column, int64_t width)
   return loadLanes(line + column, lanesBetween(-column, width - column));
 }
 
+/* The lanes of a vector that are inside of many lines, at the same columns of each. */
+typedef struct InsideLanes {
+  bool all;
+  Lanes lanes;
+} InsideLanes;
+
+INLINE InsideLanes insideLanes(int64_t column, int64_t width)
+{
+  return (InsideLanes){column >= 0 && column + LANES <= width,
+                       lanesBetween(-column, width - column)};
+}
+
+/* Loads these lanes and reads nothing else; the other lanes become 0. */
+INLINE Vector loadInsideLanes(const real *x, InsideLanes inside)
+{
+  return inside.all ? load(x) : loadLanes(x, inside.lanes);
+}
+
 /* Stores the first `count` elements of a vector; `count` can be negative, or more than LANES. */
 INLINE void storeInside(real *line, int64_t count, Vector x)
 {
