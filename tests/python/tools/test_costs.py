@@ -5,12 +5,22 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[3]))  # behind the installed package
 
 from benchmarks import ablation, fit
 
+Tables = tuple[fit.Algorithms, dict[tuple[str, str, str], fit.Timings], list[fit.Row]]
+
 DECIMAL = re.compile(r"(?<![\w.])\d+\.\d")
+
+
+@pytest.fixture(scope="module")
+def tables() -> Tables:
+    """What algorithms do, and the committed timings, by algorithm and as they are."""
+    rows = fit.read_rows()
+    return fit.algorithms(), fit.timings_of(rows), rows
 
 
 def test_the_table_is_what_the_fit_writes() -> None:
@@ -62,9 +72,10 @@ def test_factors_choose_what_is_faster() -> None:
     assert 1.6 * factors["fast"] < factors["slow"]
 
 
-def test_costs_of_split_vectors_are_those_of_whole_ones_times_factors() -> None:
-    known, rows = fit.algorithms(), fit.read_rows()
-    timed = fit.timings_of(rows)
+def test_costs_of_split_vectors_are_those_of_whole_ones_times_factors(
+    tables: Tables,
+) -> None:
+    known, timed, rows = tables
     for real in fit.REALS:
         whole = fit.costs_of(known, timed, fit.WHOLE, real)
         split = fit.costs_of(known, timed, fit.SPLIT, real, rows)
@@ -75,9 +86,10 @@ def test_costs_of_split_vectors_are_those_of_whole_ones_times_factors() -> None:
             assert len(of - {1}) <= 2, name  # one factor, but for roundings; and what is no cost
 
 
-def test_costs_at_avx2_are_fitted_ones_times_factors() -> None:
-    known, rows = fit.algorithms(), fit.read_rows()
-    timed = fit.timings_of(rows)
+def test_costs_at_avx2_are_fitted_ones_times_factors(
+    tables: Tables,
+) -> None:
+    known, timed, rows = tables
     for real in fit.REALS:
         fitted = fit.costs_of(known, timed, fit.AVX2, real)
         costs = fit.costs_of(known, timed, fit.AVX2, real, rows)
@@ -116,9 +128,10 @@ def test_every_algorithm_gains_something() -> None:
         assert f"| `{name}` | {passes} |" in lines
 
 
-def test_later_algorithms_leave_the_costs_of_the_others() -> None:
-    known, rows = fit.algorithms(), fit.read_rows()
-    timed = fit.timings_of(rows)
+def test_later_algorithms_leave_the_costs_of_the_others(
+    tables: Tables,
+) -> None:
+    known, timed, rows = tables
     others = [row for row in rows if row.algorithm not in fit.FOURIER and not row.large]
     for level in (fit.SPLIT, fit.AVX2_SPLIT):
         with_them = fit.costs_of(known, timed, level, "float", rows)

@@ -5,8 +5,8 @@
 #include "simd/range.h"
 
 /* Pieces of nearly equal length of `all` indices, one after the other: piece number i is
- * [all * i / pieces, all * (i + 1) / pieces). Computed so, the ends of a piece would take two divisions,
- * and these as long as several terms of its sums. */
+ * [all * i / pieces, all * (i + 1) / pieces). Computed so, the ends of a piece would take two divisions:
+ * on an AMD EPYC (Zen 2), as long as two terms of a tile's sums. */
 typedef struct Pieces {
   int64_t pieces, least; /* their number, and the length of the shortest ones */
   int64_t longer;        /* how many of them are longer by one */

@@ -46,7 +46,9 @@ INLINE int64_t partOffset(const int side, const Spacing spacing, const int i)
   return i / 2 * 2 * elementStep(spacing) + i % 2 * vectorsOfPart(spacing) * LANES;
 }
 
-/* The lanes of these vectors that are inside a line: the same for all lines of a vector of tiles. */
+/* The lanes of these vectors that are inside a line: the same for all lines of a vector of tiles. With
+ * a flag for each vector, as InsideLanes have, the transform of tiles that are all inside took a fifth
+ * longer (AVX2). */
 typedef struct Inside {
   bool all; /* the lanes are not listed */
   Lanes lanes[MOST_SEEN][2];

@@ -232,24 +232,16 @@ INLINE void separateFourths(const Vector *x, Vector *fourth)
 /* The reverse: x has the elements of the four vectors in turns. */
 INLINE void interleaveFourths(const Vector *fourth, Vector *x)
 {
-#if defined(MOVES_HALVES)
-  Vector block[4];
-#  pragma GCC unroll 4
-  for (int i = 0; i < 4; i++)
-    block[i] = fourth[i];
-#  if defined(THNN_REAL_FLOAT)
+#if defined(MOVES_HALVES) && defined(THNN_REAL_FLOAT)
+  Vector block[] = {fourth[0], fourth[1], fourth[2], fourth[3]};
   transposeBlocks(block);
-#    pragma GCC unroll 2
+#  pragma GCC unroll 2
   for (int i = 0; i < 2; i++) {
     x[i] = joinLower(block[2 * i], block[2 * i + 1]);
     x[i + 2] = joinUpper(block[2 * i], block[2 * i + 1]);
   }
-#  else
-  transposeSquare(block);
-#    pragma GCC unroll 4
-  for (int i = 0; i < 4; i++)
-    x[i] = block[i];
-#  endif
+#elif defined(MOVES_HALVES)
+  separateFourths(fourth, x); /* a square has as many columns as rows */
 #else
   const Vector even[] = {interleaveLower(fourth[0], fourth[2]),
                          interleaveUpper(fourth[0], fourth[2])};
