@@ -25,6 +25,7 @@
   extern const SimdSampling SIMD_TABLE(Sampling, LEVEL);                                           \
   extern const SimdElementary SIMD_TABLE(Elementary, LEVEL);                                       \
   extern const SimdActivation SIMD_TABLE(Activation, LEVEL);                                       \
+  extern const SimdGates SIMD_TABLE(Gates, LEVEL);                                                 \
   extern const SimdChannels SIMD_TABLE(Channels, LEVEL);                                           \
   extern const SimdSoftmax SIMD_TABLE(Softmax, LEVEL);                                             \
   extern const SimdRecurrent SIMD_TABLE(Recurrent, LEVEL);                                         \
@@ -47,7 +48,7 @@
     .winogradPlanes = SIMD_TABLE(WinogradPlanes, LEVEL), .padding = SIMD_TABLE(Padding, LEVEL),    \
     .fourier = SIMD_TABLE(Fourier, LEVEL), .sliding = SIMD_TABLE(Sliding, LEVEL),                  \
     .narrowSliding = SIMD_TABLE(Sliding, NARROW), .spreading = SIMD_TABLE(Spreading, LEVEL),       \
-    .narrowSpreading = SIMD_TABLE(Spreading, NARROW),                                              \
+    .narrowSpreading = SIMD_TABLE(Spreading, NARROW), .gates = SIMD_TABLE(Gates, LEVEL),           \
   }
 
 DECLARE_LOOPS(baseline);

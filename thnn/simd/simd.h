@@ -24,6 +24,7 @@
 #include "simd/loops/channelwise.h"
 #include "simd/loops/criterion.h"
 #include "simd/loops/elementary.h"
+#include "simd/loops/gates.h"
 #include "simd/loops/indices.h"
 #include "simd/loops/mixture.h"
 #include "simd/loops/padding.h"
@@ -58,6 +59,7 @@ typedef struct Simd {
   SimdSampling sampling;
   SimdElementary elementary;
   SimdActivation activation;
+  SimdGates gates;
   SimdChannels channels;
   SimdSoftmax softmax;
   SimdRecurrent recurrent;

@@ -7,7 +7,7 @@
 void THNN_(GELU_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "GELU_updateOutput", .state = state, .cost = 8};
-  THNN_(pointwise_forward)(&run, THNN_(simd).activation.gelu, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).gates.gelu, input, output);
 }
 
 void THNN_(GELU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -15,6 +15,6 @@ void THNN_(GELU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
 {
   const Pointwise run = {
       .function = "GELU_updateGradInput", .state = state, .cost = 8, .sameSizes = true};
-  THNN_(pointwise_backward)(&run, THNN_(simd).activation.geluBackward, input, "input", 2,
-                            gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).gates.geluBackward, input, "input", 2, gradOutput,
+                            gradInput);
 }

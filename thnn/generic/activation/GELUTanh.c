@@ -7,7 +7,7 @@
 void THNN_(GELUTanh_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "GELUTanh_updateOutput", .state = state, .cost = 8};
-  THNN_(pointwise_forward)(&run, THNN_(simd).activation.geluTanh, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).gates.geluTanh, input, output);
 }
 
 void THNN_(GELUTanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -15,6 +15,6 @@ void THNN_(GELUTanh_updateGradInput)(THNNState *state, THTensor *input, THTensor
 {
   const Pointwise run = {
       .function = "GELUTanh_updateGradInput", .state = state, .cost = 8, .sameSizes = true};
-  THNN_(pointwise_backward)(&run, THNN_(simd).activation.geluTanhBackward, input, "input", 2,
-                            gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).gates.geluTanhBackward, input, "input", 2, gradOutput,
+                            gradInput);
 }

@@ -98,8 +98,8 @@ void THNN_(GatedLinear_updateOutput)(THNNState *state, THTensor *input, THTensor
     const Piece piece = pieceAt(&halves, &pieces, i);
     for (int64_t run = piece.firstRun; run < piece.endRun; run++) {
       const real *first = x + 2 * run * halves.length + piece.start;
-      THNN_(simd).activation.gated(piece.length, first, first + halves.length,
-                                   y + run * halves.length + piece.start);
+      THNN_(simd).gates.gated(piece.length, first, first + halves.length,
+                              y + run * halves.length + piece.start);
     }
   }
   THNN_planRelease(&plan);
@@ -128,9 +128,9 @@ void THNN_(GatedLinear_updateGradInput)(THNNState *state, THTensor *input, THTen
     const Piece piece = pieceAt(&halves, &pieces, i);
     for (int64_t run = piece.firstRun; run < piece.endRun; run++) {
       const int64_t at = 2 * run * halves.length + piece.start;
-      THNN_(simd).activation.gatedBackward(piece.length, x + at, x + at + halves.length,
-                                           g + run * halves.length + piece.start, gradient + at,
-                                           gradient + at + halves.length);
+      THNN_(simd).gates.gatedBackward(piece.length, x + at, x + at + halves.length,
+                                      g + run * halves.length + piece.start, gradient + at,
+                                      gradient + at + halves.length);
     }
   }
   THNN_planRelease(&plan);

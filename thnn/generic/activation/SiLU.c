@@ -7,7 +7,7 @@
 void THNN_(SiLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
 {
   const Pointwise run = {.function = "SiLU_updateOutput", .state = state, .cost = 8};
-  THNN_(pointwise_forward)(&run, THNN_(simd).activation.silu, input, output);
+  THNN_(pointwise_forward)(&run, THNN_(simd).gates.silu, input, output);
 }
 
 void THNN_(SiLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -15,6 +15,6 @@ void THNN_(SiLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gr
 {
   const Pointwise run = {
       .function = "SiLU_updateGradInput", .state = state, .cost = 8, .sameSizes = true};
-  THNN_(pointwise_backward)(&run, THNN_(simd).activation.siluBackward, input, "input", 2,
-                            gradOutput, gradInput);
+  THNN_(pointwise_backward)(&run, THNN_(simd).gates.siluBackward, input, "input", 2, gradOutput,
+                            gradInput);
 }

@@ -16,17 +16,6 @@ typedef struct SimdActivation {
   Map elu;
   /* y <= 0 ? gradOutput * (y + alpha) : gradOutput; alpha */
   Map2 eluBackward;
-  /* y = x * sigmoid(gate) */
-  void (*gated)(int64_t n, const real *x, const real *gate, real *y);
-  void (*gatedBackward)(int64_t n, const real *x, const real *gate, const real *gradOutput,
-                        real *gradX, real *gradGate);
-  /* x times the probability that a standard normal number is below x */
-  Map gelu;
-  /* gradOutput * (probability + x * density) */
-  Map2 geluBackward;
-  /* the same with (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2 for the probability */
-  Map geluTanh;
-  Map2 geluTanhBackward;
   /* x where it is beyond lambda on either side, otherwise 0; lambda */
   Map hardShrink;
   /* hardShrink's result, moved by lambda towards 0; lambda */
@@ -49,9 +38,6 @@ typedef struct SimdActivation {
   Map2 product;
   /* gradOutput * (1 - y) * y */
   Map2 sigmoidBackward;
-  /* x * sigmoid(x) */
-  Map silu;
-  Map2 siluBackward;
   /* beta * x > threshold ? x : log(1 + e^(beta * x)) / beta; beta, threshold */
   Map softPlus;
   /* beta * y > threshold ? gradOutput : gradOutput * (1 - e^(-beta * y)); beta, threshold */
