@@ -285,15 +285,15 @@ INLINE real realLog(real x)
 
 INLINE real realLog1p(real x)
 {
-  const real sum = 1 + x;
-  const real lost = x > 1 ? 1 - (sum - x) : x - (sum - 1);
+  /* 1 + x = sum + lost, exactly. */
+  const real sum = 1 + x, added = sum - 1;
+  const real lost = (x - added) + (1 - (sum - added));
   real n;
-  const real g = splitForLog(sum, &n);
-  /* If the sum is near 1, log(1 + f) takes x itself, and nothing is lost; if it is large, the loss
-   * is too small to matter. */
-  const real f = n == 0 ? x : g;
+  const real f = splitForLog(sum, &n);
+  /* Above 2^MANTISSA_BITS the loss is too small to matter, and its factor could be a denormal
+   * number. */
   const real few = n > MANTISSA_BITS ? MANTISSA_BITS : n;
-  const real loss = n == 0 || n > few ? 0 : lost * powerOfTwo(-few) * (1 - f + f * f);
+  const real loss = lost * powerOfTwo(-few) * (1 - f + f * f);
   const real result = n * LN2_HIGH + (f - (logDefect(f) - n * LN2_LOW - loss));
   return x == 0 ? x : logSpecial(sum, result);
 }
