@@ -20,12 +20,11 @@ static double total(const double *sums)
   return sum;
 }
 
-/* Sums a loss. `loss` and `weighted`, whether the operands have weights, are constants where this
- * is called, so that the loss becomes part of the loop. */
-INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
-                              const LossOperands *of, const real *parameters)
+/* Adds a loss to the running sums. `loss` and `weighted`, whether the operands have weights, are
+ * constants where this is called, so that the loss becomes part of the loop. */
+INLINE void addLosses(const Loss loss, const bool weighted, int64_t n, const LossOperands *of,
+                      const real *parameters, double *sums)
 {
-  double sums[SUMS] = {0};
   int64_t i = 0;
   for (; i + SUMS <= n; i += SUMS)
 #pragma omp simd
@@ -35,12 +34,43 @@ INLINE double sumWeightedLoss(const Loss loss, const bool weighted, int64_t n,
   for (int s = 0; i + s < n; s++)
     sums[s] +=
         loss(of->input[i + s], of->target[i + s], parameters) * (weighted ? of->weights[i + s] : 1);
-  return total(sums);
 }
 
 INLINE double sumLoss(const Loss loss, int64_t n, const LossOperands *of, const real *parameters)
 {
-  return sumWeightedLoss(loss, false, n, of, parameters);
+  double sums[SUMS] = {0};
+  addLosses(loss, false, n, of, parameters, sums);
+  return total(sums);
+}
+
+/* Computes the losses of at most STAGED elements. */
+typedef void (*Losses)(int64_t n, const LossOperands *of, real *loss);
+
+_Static_assert((int)STAGED % (int)SUMS == 0, "element i goes to running sum i % SUMS");
+
+INLINE real itself(real x, real target, const real *parameters)
+{
+  (void)target, (void)parameters;
+  return x;
+}
+
+/* Sums a loss that is computed in stages; `losses` and `weighted` are constants where this is
+ * called. */
+INLINE double sumStagedLoss(const Losses losses, const bool weighted, int64_t n,
+                            const LossOperands *of)
+{
+  double sums[SUMS] = {0};
+  real loss[STAGED];
+  for (int64_t first = 0; first < n; first += STAGED) {
+    const int64_t count = n - first < STAGED ? n - first : STAGED;
+    const LossOperands some = {.input = of->input + first, .target = of->target + first};
+    const LossOperands found = {.input = loss,
+                                .target = loss, /* there is no target */
+                                .weights = weighted ? of->weights + first : NULL};
+    losses(count, &some, loss);
+    addLosses(itself, weighted, count, &found, NULL, sums);
+  }
+  return total(sums);
 }
 
 INLINE real absoluteError(real x, real target, const real *parameters)
@@ -158,17 +188,22 @@ static bool areProbabilities(int64_t n, const real *x)
   return !outside;
 }
 
-INLINE real crossEntropy(real x, real target, const real *parameters)
+INLINE void crossEntropies(int64_t n, const LossOperands *of, real *loss)
 {
-  (void)parameters;
-  return -(target * realLog(x + TINY_PROBABILITY) +
-           (1 - target) * realLog(1 - x + TINY_PROBABILITY));
+  const real *x = of->input, *target = of->target;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    loss[i] = target[i] * realLog(x[i] + TINY_PROBABILITY);
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    loss[i] = -(loss[i] + (1 - target[i]) * realLog(1 - x[i] + TINY_PROBABILITY));
 }
 
 static double bceLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
-  return of->weights ? sumWeightedLoss(crossEntropy, true, n, of, parameters)
-                     : sumWeightedLoss(crossEntropy, false, n, of, parameters);
+  (void)parameters;
+  return of->weights ? sumStagedLoss(crossEntropies, true, n, of)
+                     : sumStagedLoss(crossEntropies, false, n, of);
 }
 
 INLINE real crossEntropySlope(real x, real target)
@@ -190,15 +225,19 @@ static void bceGradient(int64_t n, const LossOperands *of, const real *parameter
   }
 }
 
-INLINE real divergence(real x, real target, const real *parameters)
+INLINE void divergences(int64_t n, const LossOperands *of, real *loss)
 {
-  (void)parameters;
-  return target > 0 ? target * (realLog(target) - x) : 0;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++) {
+    const real target = of->target[i];
+    loss[i] = target > 0 ? target * (realLog(target) - of->input[i]) : 0;
+  }
 }
 
 static double distKLDivLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
-  return sumLoss(divergence, n, of, parameters);
+  (void)parameters;
+  return sumStagedLoss(divergences, false, n, of);
 }
 
 static void distKLDivGradient(int64_t n, const LossOperands *of, const real *parameters,
@@ -210,15 +249,22 @@ static void distKLDivGradient(int64_t n, const LossOperands *of, const real *par
     gradInput[i] = of->target[i] > 0 ? -norm * of->target[i] : 0;
 }
 
-INLINE real softMargin(real x, real target, const real *parameters)
+INLINE void softMargins(int64_t n, const LossOperands *of, real *loss)
 {
-  (void)parameters;
-  return realSoftplus(-x * target);
+  const real *x = of->input, *target = of->target;
+  real power[STAGED], low[STAGED];
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    power[i] = powerOfDistance(x[i] * target[i], low + i);
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    loss[i] = softplusOf(-x[i] * target[i], power[i], low[i]);
 }
 
 static double softMarginLoss(int64_t n, const LossOperands *of, const real *parameters)
 {
-  return sumLoss(softMargin, n, of, parameters);
+  (void)parameters;
+  return sumStagedLoss(softMargins, false, n, of);
 }
 
 static void softMarginGradient(int64_t n, const LossOperands *of, const real *parameters,

@@ -48,9 +48,16 @@ static void logistic(int64_t n, const real *x, const real *parameters, real *y)
 static void logLogistic(int64_t n, const real *x, const real *parameters, real *y)
 {
   (void)parameters;
+  real power[STAGED], low[STAGED];
+  for (int64_t first = 0; first < n; first += STAGED, x += STAGED, y += STAGED) {
+    const int64_t count = n - first < STAGED ? n - first : STAGED;
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    y[i] = realLogSigmoid(x[i]);
+    for (int64_t i = 0; i < count; i++)
+      power[i] = powerOfDistance(x[i], low + i);
+#pragma omp simd
+    for (int64_t i = 0; i < count; i++)
+      y[i] = logSigmoidOf(x[i], power[i], low[i]);
+  }
 }
 
 /* With the same bits at each level that has fused multiply-adds, which reproducible calls need. */
