@@ -11,17 +11,33 @@ static void gated(int64_t n, const real *x, const real *gate, real *y)
     y[i] = x[i] * realSigmoidWithin(bounds, gate[i]);
 }
 
+/* 1 / (1 + e^-x) and 1 / (1 + e^x), each without loss where it is small, from the power e^-|x|. */
+typedef struct Gates {
+  real open, closed;
+} Gates;
+
+INLINE Gates gatesOf(real x, real power)
+{
+  const real inverse = 1 / (1 + power), tail = power * inverse;
+  return (Gates){x > 0 ? inverse : tail, x > 0 ? tail : inverse};
+}
+
 static void gatedBackward(int64_t n, const real *x, const real *gate, const real *gradOutput,
                           real *gradX, real *gradGate)
 {
-  const Bounds bounds = sigmoidBounds();
+  real power[STAGED];
+  for (int64_t first = 0; first < n; first += STAGED) {
+    const int64_t end = n - first < STAGED ? n : first + STAGED;
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const real open = realSigmoidWithin(bounds, gate[i]);
-    const real closed = realSigmoidWithin(bounds, -gate[i]);
-    const real through = open * gradOutput[i];
-    gradGate[i] = through * closed * x[i];
-    gradX[i] = through;
+    for (int64_t i = first; i < end; i++)
+      power[i - first] = realExpNegative(-absolute(gate[i]));
+#pragma omp simd
+    for (int64_t i = first; i < end; i++) {
+      const Gates gates = gatesOf(gate[i], power[i - first]);
+      const real through = gates.open * gradOutput[i];
+      gradGate[i] = through * gates.closed * x[i];
+      gradX[i] = through;
+    }
   }
 }
 
@@ -127,19 +143,15 @@ static void geluBackward(int64_t n, const real *x, const real *gradOutput, const
 #define GATE_CUBIC ((real)0.044715)
 #define GATE_MOST 32
 
-/* 1 / (1 + e^-x), and its derivative, with one power and one division for both. */
-INLINE real sigmoidAndSlope(real x, real *slope)
-{
-  const real power = realExpNegative(-absolute(x)), inverse = 1 / (1 + power);
-  const real tail = power * inverse;
-  *slope = tail * inverse;
-  return x > 0 ? inverse : tail;
-}
-
 /* x, or the nearest number that the gate of geluTanh is computed for. */
 INLINE real gateInput(real x)
 {
   return x > GATE_MOST ? GATE_MOST : x < -GATE_MOST ? -GATE_MOST : x;
+}
+
+INLINE real gateOf(real a)
+{
+  return GATE_FACTOR * a * (1 + GATE_CUBIC * a * a);
 }
 
 static void geluTanh(int64_t n, const real *x, const real *parameters, real *y)
@@ -149,7 +161,7 @@ static void geluTanh(int64_t n, const real *x, const real *parameters, real *y)
 #pragma omp simd
   for (int64_t i = 0; i < n; i++) {
     const real a = gateInput(x[i]);
-    y[i] = x[i] * realSigmoidWithin(bounds, GATE_FACTOR * a * (1 + GATE_CUBIC * a * a));
+    y[i] = x[i] * realSigmoidWithin(bounds, gateOf(a));
   }
 }
 
@@ -157,13 +169,19 @@ static void geluTanhBackward(int64_t n, const real *x, const real *gradOutput,
                              const real *parameters, real *gradInput)
 {
   (void)parameters;
+  real power[STAGED];
+  for (int64_t first = 0; first < n; first += STAGED) {
+    const int64_t end = n - first < STAGED ? n : first + STAGED;
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    const real a = gateInput(x[i]), gate = GATE_FACTOR * a * (1 + GATE_CUBIC * a * a);
-    real slope;
-    const real open = sigmoidAndSlope(gate, &slope);
-    slope *= GATE_FACTOR * (1 + 3 * GATE_CUBIC * a * a);
-    gradInput[i] = gradOutput[i] * (open + a * slope);
+    for (int64_t i = first; i < end; i++)
+      power[i - first] = realExpNegative(-absolute(gateOf(gateInput(x[i]))));
+#pragma omp simd
+    for (int64_t i = first; i < end; i++) {
+      const real a = gateInput(x[i]);
+      const Gates gates = gatesOf(a, power[i - first]);
+      const real slope = gates.closed * (GATE_FACTOR * (1 + 3 * GATE_CUBIC * a * a));
+      gradInput[i] = gradOutput[i] * (gates.open + gates.open * a * slope);
+    }
   }
 }
 
@@ -177,11 +195,17 @@ static void siluBackward(int64_t n, const real *x, const real *gradOutput, const
                          real *gradInput)
 {
   (void)parameters;
+  real power[STAGED];
+  for (int64_t first = 0; first < n; first += STAGED) {
+    const int64_t end = n - first < STAGED ? n : first + STAGED;
 #pragma omp simd
-  for (int64_t i = 0; i < n; i++) {
-    real slope;
-    const real open = sigmoidAndSlope(x[i], &slope);
-    gradInput[i] = gradOutput[i] * (open + x[i] * slope);
+    for (int64_t i = first; i < end; i++)
+      power[i - first] = realExpNegative(-absolute(x[i]));
+#pragma omp simd
+    for (int64_t i = first; i < end; i++) {
+      const Gates gates = gatesOf(x[i], power[i - first]);
+      gradInput[i] = gradOutput[i] * (gates.open + x[i] * gates.open * gates.closed);
+    }
   }
 }
 
