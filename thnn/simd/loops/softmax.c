@@ -19,6 +19,9 @@ enum {
   SHARE = 4 << 10 /* … if those of a tensor take at most this many bytes of the first-level cache */
 };
 
+_Static_assert((int)STAGED % (int)RUNNING_SUMS == 0,
+               "element i goes to running sum i % RUNNING_SUMS");
+
 /* How many of `rows` rows are worked on together, so that all such groups have about the same
  * size. */
 static int64_t together(int64_t rows, int64_t channels)
@@ -27,13 +30,6 @@ static int64_t together(int64_t rows, int64_t channels)
   const int64_t most = fitting < 1 ? 1 : fitting < TOGETHER ? fitting : TOGETHER;
   const int64_t parts = (rows + most - 1) / most;
   return (rows + parts - 1) / parts;
-}
-
-/* A row whose length n is no multiple of RUNNING_SUMS ends in a block of RUNNING_SUMS elements that
- * overlaps the one before: elements that have been summed up already count as 0. */
-INLINE double unlessSummed(int64_t n, int element, real value)
-{
-  return element >= RUNNING_SUMS - (int)(n % RUNNING_SUMS) ? value : 0;
 }
 
 static real greatest(int64_t n, const real *x)
@@ -62,43 +58,64 @@ static real greatest(int64_t n, const real *x)
   return best[0];
 }
 
-/* The sum of e^(x - most); these powers are stored in y unless it is NULL, which is known at
- * compile time where this is called. */
-INLINE double exponentials(int64_t n, const real *x, real most, real *y)
+/* Adds the elements of a vector that are not among the first `summed` ones of its block; the vector
+ * is number v there. */
+INLINE Doubles addOthers(Doubles sum, int summed, int v, Doubles values)
 {
-  double running[RUNNING_SUMS];
-  clearSums(running);
-  if (n < RUNNING_SUMS) {
+  if (summed >= (v + 1) * WIDTH)
+    return sum;
+  return sum + keepSome(~firstOf(summed > v * WIDTH ? summed - v * WIDTH : 0), values);
+}
+
+/* power = e^(x - most) */
+INLINE void powersOf(int64_t n, const real *x, real most, real *power)
+{
 #pragma omp simd
-    for (int l = 0; l < n; l++) {
-      const real e = realExpNegative(x[l] - most);
-      if (y)
-        y[l] = e;
-      running[l] = e;
-    }
+  for (int64_t i = 0; i < n; i++)
+    power[i] = realExpNegative(x[i] - most);
+}
+
+/* The sum of e^(x - most); these powers are stored in y unless it is NULL. A row whose length n is no
+ * multiple of RUNNING_SUMS ends in a block of RUNNING_SUMS elements that overlaps the one before. */
+static double exponentials(int64_t n, const real *x, real most, real *y)
+{
+  real staged[STAGED];
+  if (n < RUNNING_SUMS) {
+    double running[RUNNING_SUMS];
+    clearSums(running);
+    powersOf(n, x, most, staged);
+    for (int l = 0; l < n; l++)
+      running[l] = staged[l];
+    if (y)
+      memcpy(y, staged, (size_t)n * sizeof(real));
     return addHalves(RUNNING_SUMS, running);
   }
   real last[RUNNING_SUMS]; /* computed before y, which may be x, is written */
-  if (n % RUNNING_SUMS > 0)
-#pragma omp simd
-    for (int l = 0; l < RUNNING_SUMS; l++)
-      last[l] = realExpNegative(x[n - RUNNING_SUMS + l] - most);
-  for (int64_t i = 0; i + RUNNING_SUMS <= n; i += RUNNING_SUMS)
-#pragma omp simd
-    for (int l = 0; l < RUNNING_SUMS; l++) {
-      const real e = realExpNegative(x[i + l] - most);
-      if (y)
-        y[i + l] = e;
-      running[l] += e;
-    }
-  if (n % RUNNING_SUMS > 0) {
-#pragma omp simd
-    for (int l = 0; l < RUNNING_SUMS; l++)
-      running[l] += unlessSummed(n, l, last[l]);
+  const int summed = RUNNING_SUMS - (int)(n % RUNNING_SUMS); /* elements of the last block */
+  if (summed < RUNNING_SUMS)
+    powersOf(RUNNING_SUMS, x + n - RUNNING_SUMS, most, last);
+  Doubles sums[VECTORS];
+#pragma GCC unroll 16
+  for (int v = 0; v < VECTORS; v++)
+    sums[v] = (Doubles){0};
+  for (int64_t i = 0; i + RUNNING_SUMS <= n; i += STAGED) {
+    const int64_t rest = (n - i) / RUNNING_SUMS * RUNNING_SUMS;
+    const int64_t count = rest < STAGED ? rest : STAGED;
+    real *power = y ? y + i : staged;
+    powersOf(count, x + i, most, power);
+    for (int64_t at = 0; at < count; at += RUNNING_SUMS)
+#pragma GCC unroll 16
+      for (int v = 0; v < VECTORS; v++)
+        sums[v] = plus(sums[v], loadAll(power + at + v * WIDTH));
+  }
+  if (summed < RUNNING_SUMS) {
+#pragma GCC unroll 16
+    for (int v = 0; v < VECTORS; v++)
+      sums[v] = addOthers(sums[v], summed, v, loadAll(last + v * WIDTH));
     if (y)
       memcpy(y + n - RUNNING_SUMS, last, sizeof last);
   }
-  return addHalves(RUNNING_SUMS, running);
+  return sumOfVectors(sums);
 }
 
 /* Computes at most TOGETHER rows, one step for all of them at a time: within a row each step waits
@@ -180,11 +197,8 @@ INLINE double sumOfGradients(const bool logarithm, const bool fetched, int64_t n
   gradOutput += n - RUNNING_SUMS, y += n - RUNNING_SUMS;
 #pragma GCC unroll 16
   for (int v = 0; v < VECTORS; v++)
-    if (summed < (v + 1) * WIDTH) {
-      const Some others = ~firstOf(summed > v * WIDTH ? summed - v * WIDTH : 0);
-      sums[v] +=
-          keepSome(others, widen(gradientsAt(logarithm, y + v * WIDTH, gradOutput + v * WIDTH)));
-    }
+    sums[v] = addOthers(sums[v], summed, v,
+                        widen(gradientsAt(logarithm, y + v * WIDTH, gradOutput + v * WIDTH)));
   return sumOfVectors(sums);
 }
 
@@ -341,9 +355,22 @@ INLINE void backwardHalves(const bool logarithm, int64_t rows, int64_t n, const 
   }
 }
 
+/* sum += e^(x - most), element by element, for at most STAGED of them; these powers are stored in y
+ * unless it is NULL. */
+static void addPowers(int64_t n, const real *x, const real *most, real *y, double *sum)
+{
+  real staged[STAGED], *power = y ? y : staged;
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    power[i] = realExpNegative(x[i] - most[i]);
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    sum[i] += power[i];
+}
+
 /* At most TILE positions; channel c of position i is element c*step + i. */
-static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t positions,
-                        const real *x, real *y)
+static __attribute__((noinline)) void forwardTile(bool logarithm, int64_t channels, int64_t step,
+                                                  int64_t positions, const real *x, real *y)
 {
   real most[TILE];
   double sum[TILE];
@@ -356,35 +383,21 @@ static void forwardTile(bool logarithm, int64_t channels, int64_t step, int64_t 
 #pragma omp simd
     for (int64_t i = 0; i < positions; i++)
       most[i] = x[c * step + i] > most[i] ? x[c * step + i] : most[i];
-  if (logarithm) {
-    real logSum[TILE];
-    for (int64_t c = 0; c < channels; c++)
+  for (int64_t c = 0; c < channels; c++)
+    for (int64_t first = 0; first < positions; first += STAGED) {
+      const int64_t end = positions - first < STAGED ? positions : first + STAGED;
+      addPowers(end - first, x + c * step + first, most + first,
+                logarithm ? NULL : y + c * step + first, sum + first);
+    }
+  real term[TILE];
 #pragma omp simd
-      for (int64_t i = 0; i < positions; i++)
-        sum[i] += realExpNegative(x[c * step + i] - most[i]);
-#pragma omp simd
-    for (int64_t i = 0; i < positions; i++)
-      logSum[i] = realLog((real)sum[i]);
-    for (int64_t c = 0; c < channels; c++)
-#pragma omp simd
-      for (int64_t i = 0; i < positions; i++)
-        y[c * step + i] = (x[c * step + i] - most[i]) - logSum[i];
-  } else {
-    real factor[TILE];
-    for (int64_t c = 0; c < channels; c++)
-#pragma omp simd
-      for (int64_t i = 0; i < positions; i++) {
-        const real e = realExpNegative(x[c * step + i] - most[i]);
-        y[c * step + i] = e;
-        sum[i] += e;
-      }
+  for (int64_t i = 0; i < positions; i++)
+    term[i] = logarithm ? realLog((real)sum[i]) : (real)(1 / sum[i]);
+  for (int64_t c = 0; c < channels; c++) {
+    const real *from = (logarithm ? x : y) + c * step;
 #pragma omp simd
     for (int64_t i = 0; i < positions; i++)
-      factor[i] = (real)(1 / sum[i]);
-    for (int64_t c = 0; c < channels; c++)
-#pragma omp simd
-      for (int64_t i = 0; i < positions; i++)
-        y[c * step + i] *= factor[i];
+      y[c * step + i] = logarithm ? (from[i] - most[i]) - term[i] : from[i] * term[i];
   }
 }
 
