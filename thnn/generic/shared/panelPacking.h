@@ -22,7 +22,9 @@ enum {
   /* Steps of columns of a transposed b that are packed at a time: each of the terms lies in a page of
    * its own, of which several lines are read then. Weight gradients of 512 to 2048 and of 1024 to
    * 4096 elements take 0.95 of the time that they took with single steps. */
-  STEPS_ACROSS = 4
+  STEPS_ACROSS = 4,
+  /* Of another b. */
+  MOST_STEPS = 4
 };
 
 /* The elements of the panels that are packed at a time. */
@@ -45,6 +47,16 @@ typedef struct OperandBlock {
   int64_t row, height, term, terms, column, width;
 } OperandBlock;
 
+/* The steps of columns of a block: several, so that its tiles of few columns do not wait for their
+ * sums, but not all, since one block fetches what the next one reads. */
+static inline int64_t stepsTogether(const Product *p)
+{
+  enum { LEAST_BLOCKS = 4 };
+  const bool across = p->b.transposed && !p->packs && !p->scalars;
+  const int64_t steps = divideUp(p->n, THNN_(simd).panels.step);
+  return across ? STEPS_ACROSS : maximum(minimum(steps / LEAST_BLOCKS, MOST_STEPS), 1);
+}
+
 /* The largest block of a product. Its terms, and with them the results, do not depend on
  * threads. */
 static inline OperandBlock largestBlock(const Product *p, int64_t rows, int64_t columns)
@@ -59,9 +71,7 @@ static inline OperandBlock largestBlock(const Product *p, int64_t rows, int64_t 
   }
   const int64_t terms = evenBlock(p->k, PANEL_TERMS, 1);
   const int64_t height = evenBlock(rows, panelElements() / terms / panel * panel, panel);
-  const bool across = p->b.transposed && !p->packs && !p->scalars;
-  const int64_t width = across ? STEPS_ACROSS * step : step;
-  return (OperandBlock){.height = height, .terms = terms, .width = width};
+  return (OperandBlock){.height = height, .terms = terms, .width = stepsTogether(p) * step};
 }
 
 /* Packs the panels of a block from its row `first` on. */

@@ -28,6 +28,7 @@ static void multiplyBlock(const Product *p, const OperandBlock *block, const Pan
   panels.columns = inPlace;
   panels.terms = block->terms;
   panels.scalars = scalars;
+  panels.groupStep = loops->step * (p->scalars ? p->k : block->terms);
   panels.panel = matrixAt(p->a, block->row, block->term);
   panels.stride = p->a.leading;
   panels.panelStep = loops->columns;

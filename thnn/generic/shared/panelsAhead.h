@@ -126,9 +126,11 @@ static inline THNNRanges laterScalars(const Product *p, const OperandBlock *most
   const OperandBlock next = laterColumns(p, most, block, first, end);
   if (next.terms == 0)
     return (THNNRanges){.count = 0};
+  const int64_t step = THNN_(simd).panels.step;
   return (THNNRanges){.first = p->scalars + scalarsBefore(p, &next),
-                      .bytes = next.terms * THNN_(simd).panels.step * (int64_t)sizeof(real),
-                      .count = 1};
+                      .bytes = next.terms * step * (int64_t)sizeof(real),
+                      .count = divideUp(next.width, step),
+                      .stride = p->k * step * (int64_t)sizeof(real)};
 }
 
 #endif

@@ -16,21 +16,28 @@ enum {
   MOST_ROWS = VECTOR_REGISTERS == 32 ? 8 : 4,
   COLUMNS = MOST_VECTORS * LANES,
   STEP = VECTOR_BYTES / sizeof(real) > MOST_ROWS ? VECTOR_BYTES / sizeof(real) : MOST_ROWS,
-  /* Up to MOST_FEW columns after the last panel take less time with rows in the lanes. SIDE_BY_SIDE
-   * vectors of rows are computed at a time, since their sums do not wait for each other. */
+  /* Rows of a tile of one vector, whose sums would otherwise wait for each other. */
+  SINGLE_ROWS = 8,
+  /* Up to MOST_FEW columns after the last panel take less time with rows in the lanes. */
   MOST_FEW = 4,
-  FEW_COLUMNS = VECTOR_REGISTERS == 32 ? MOST_FEW : 0,
-  SIDE_BY_SIDE = 4
+  MOST_SIDE_BY_SIDE = 4
 };
 
+/* The vectors of rows that are computed at a time for a few columns, so that their sums do not wait
+ * for each other. */
+#define SIDE_BY_SIDE(COLUMNS)                                                                      \
+  (VECTOR_REGISTERS == 32 || (COLUMNS) <= 2 ? (int)MOST_SIDE_BY_SIDE : 2)
+
 _Static_assert((int)STEP <= THNN_MOST_PANEL_STEP, "the bound holds");
-_Static_assert(FEW_COLUMNS == 0 || (int)STEP % (int)LANES == 0, "groups of scalars are vectors");
+_Static_assert((int)STEP % (int)LANES == 0, "groups of scalars are vectors");
+_Static_assert((int)SINGLE_ROWS % (int)STEP == 0 || (int)STEP % (int)SINGLE_ROWS == 0,
+               "tiles of one vector have whole groups of rows, or groups have whole tiles");
 
 /* Where the scalar of a row's first term is: in each term, the scalars of STEP rows follow each
  * other. */
 INLINE const real *scalarsOf(const Panels *p, int64_t row)
 {
-  return p->scalars + row / STEP * STEP * p->terms + row % STEP;
+  return p->scalars + row / STEP * p->groupStep + row % STEP;
 }
 
 /* Where a tile's operands and results begin, what its sums start from, where the results of the
@@ -47,7 +54,7 @@ typedef struct Tile {
 INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int vectors,
                     const bool packs)
 {
-  Vector sum[MOST_ROWS][MOST_VECTORS];
+  Vector sum[SINGLE_ROWS][MOST_VECTORS];
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++)
 #pragma GCC unroll 4
@@ -85,7 +92,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
       }
 #pragma GCC unroll 8
       for (int i = 0; i < rows; i++) {
-        const Vector x = broadcast(scalars[i]);
+        const Vector x = broadcast(scalars[i / STEP * p->groupStep + i % STEP]);
 #pragma GCC unroll 4
         for (int j = 0; j < vectors; j++)
           sum[i][j] += x * factor[j];
@@ -134,6 +141,11 @@ EACH_TILE(DEFINE_TILE, 3)
 static void (*const TILES[MOST_VECTORS][MOST_ROWS])(const Panels *p, const Tile *tile) = {
     {EACH_TILE(NAME_TILE, 1)}, {EACH_TILE(NAME_TILE, 2)}, {EACH_TILE(NAME_TILE, 3)}};
 
+static void addSingleTile(const Panels *p, const Tile *tile)
+{
+  addTile(p, tile, SINGLE_ROWS, 1, false);
+}
+
 static void packTile(const Panels *p, const Tile *tile)
 {
   addTile(p, tile, MOST_ROWS, MOST_VECTORS, true);
@@ -157,8 +169,8 @@ static __attribute__((noinline)) void finishColumns(const Panels *p, int64_t row
 INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const int columns,
                        const real *panel, real *c)
 {
-  Vector sum[SIDE_BY_SIDE][MOST_FEW] = {{{0}}};
-  const real *scalars[SIDE_BY_SIDE];
+  Vector sum[MOST_SIDE_BY_SIDE][MOST_FEW] = {{{0}}};
+  const real *scalars[MOST_SIDE_BY_SIDE];
 #pragma GCC unroll 4
   for (int i = 0; i < vectors; i++)
     scalars[i] = scalarsOf(p, row + i * LANES);
@@ -180,70 +192,93 @@ INLINE void addColumns(const Panels *p, int64_t row, const int vectors, const in
   }
 }
 
-#define EACH_COLUMNS(OF, VECTORS) OF(1, VECTORS) OF(2, VECTORS) OF(3, VECTORS) OF(4, VECTORS)
-#define DEFINE_COLUMNS(COLUMNS, VECTORS)                                                           \
-  static void addColumns##COLUMNS##x##VECTORS(const Panels *p, int64_t row, const real *panel,     \
-                                              real *c)                                             \
+#define EACH_COLUMNS(OF) OF(1) OF(2) OF(3) OF(4)
+#define DEFINE_COLUMNS(COLUMNS)                                                                    \
+  static void addColumns##COLUMNS(const Panels *p, int64_t row, const real *panel, real *c)        \
   {                                                                                                \
-    addColumns(p, row, VECTORS, COLUMNS, panel, c);                                                \
+    addColumns(p, row, 1, COLUMNS, panel, c);                                                      \
+  }                                                                                                \
+  static void addSideBySide##COLUMNS(const Panels *p, int64_t row, const real *panel, real *c)     \
+  {                                                                                                \
+    addColumns(p, row, SIDE_BY_SIDE(COLUMNS), COLUMNS, panel, c);                                  \
   }
-#define NAME_COLUMNS(COLUMNS, VECTORS) addColumns##COLUMNS##x##VECTORS,
+#define NAME_COLUMNS(COLUMNS) addColumns##COLUMNS,
+#define NAME_SIDE_BY_SIDE(COLUMNS) addSideBySide##COLUMNS,
 
 typedef void (*const FewColumns[MOST_FEW])(const Panels *p, int64_t row, const real *panel,
                                            real *c);
 
-EACH_COLUMNS(DEFINE_COLUMNS, 1)
-EACH_COLUMNS(DEFINE_COLUMNS, 4)
-static FewColumns COLUMNS_ALONE = {EACH_COLUMNS(NAME_COLUMNS, 1)};
-static FewColumns COLUMNS_SIDE_BY_SIDE = {EACH_COLUMNS(NAME_COLUMNS, 4)};
+EACH_COLUMNS(DEFINE_COLUMNS)
+static FewColumns COLUMNS_ALONE = {EACH_COLUMNS(NAME_COLUMNS)};
+static FewColumns COLUMNS_SIDE_BY_SIDE = {EACH_COLUMNS(NAME_SIDE_BY_SIDE)};
 
 /* Computes the last `few` columns. */
 static void multiplyFew(const Panels *p, int64_t few)
 {
   const int64_t whole = p->columns - few;
   const real *panel = p->panel + whole / COLUMNS * p->panelStep;
-  const int64_t together = SIDE_BY_SIDE * LANES, most = p->rows - p->rows % together;
+  const int64_t together = SIDE_BY_SIDE(few) * LANES, most = p->rows - p->rows % together;
   for (int64_t row = 0; row < most; row += together)
     COLUMNS_SIDE_BY_SIDE[few - 1](p, row, panel, p->c + whole);
   for (int64_t row = most; row < p->rows; row += LANES)
     COLUMNS_ALONE[few - 1](p, row, panel, p->c + whole);
 }
 
+/* What the tiles of a call share the fetching of. */
+typedef struct Fetching {
+  THNNAhead ahead, aheadScalars;
+} Fetching;
+
+/* Computes the tiles of `rows` rows from row i on, for columns [column, end). There are at most
+ * MOST_ROWS rows; or SINGLE_ROWS, with columns of one vector. */
+static void multiplyRows(const Panels *p, int64_t i, int64_t rows, int64_t column, int64_t end,
+                         Fetching *fetching)
+{
+  Tile tile = {.scalars = scalarsOf(p, i),
+               .panel = p->panel + column / COLUMNS * p->panelStep,
+               .source = p->source,
+               .packed = p->packed,
+               .start = p->start ? p->start + i : NULL,
+               .c = p->c + i * p->cStride + column,
+               .ahead = &fetching->ahead,
+               .aheadScalars = &fetching->aheadScalars};
+  for (int64_t j = column; j < end; j += COLUMNS) {
+    const int64_t columns = end - j < COLUMNS ? end - j : COLUMNS;
+    const int64_t vectors = (columns + LANES - 1) / LANES;
+    tile.left = columns - (vectors - 1) * LANES;
+    tile.next = j + COLUMNS < end ? tile.c + COLUMNS : p->c + (i + rows) * p->cStride + column;
+    if (p->source && i == 0 && columns == COLUMNS)
+      packTile(p, &tile);
+    else if (rows > MOST_ROWS)
+      addSingleTile(p, &tile);
+    else
+      TILES[vectors - 1][rows - 1](p, &tile);
+    tile.panel += p->panelStep;
+    tile.c += COLUMNS;
+    if (p->source) {
+      tile.source += COLUMNS;
+      tile.packed += p->panelStep;
+    }
+  }
+}
+
 static void multiply(const Panels *p)
 {
-  const int64_t left = p->columns % COLUMNS;
-  const int64_t few = left <= FEW_COLUMNS ? left : 0;
-  const int64_t whole = p->columns - few;
-  const int64_t tiles = (p->rows + MOST_ROWS - 1) / MOST_ROWS * ((whole + COLUMNS - 1) / COLUMNS);
+  const int64_t left = p->columns % COLUMNS, few = left <= MOST_FEW ? left : 0;
+  const int64_t single = few == 0 && left <= LANES ? left : 0; /* columns of a last vector */
+  const int64_t end = p->columns - few, whole = end - single;
+  const int64_t tiles = (p->rows + MOST_ROWS - 1) / MOST_ROWS * ((end + COLUMNS - 1) / COLUMNS);
   const int64_t turns = tiles * ((p->terms + THNN_TERMS_PER_TURN - 1) / THNN_TERMS_PER_TURN);
-  THNNAhead ahead = THNN_aheadOf(&p->ahead, turns);
-  THNNAhead aheadScalars = THNN_aheadOf(&p->aheadScalars, turns);
-  for (int64_t i = 0; i < p->rows; i += MOST_ROWS) {
-    const int64_t rows = p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS;
-    Tile tile = {.scalars = scalarsOf(p, i),
-                 .panel = p->panel,
-                 .source = p->source,
-                 .packed = p->packed,
-                 .start = p->start ? p->start + i : NULL,
-                 .c = p->c + i * p->cStride,
-                 .ahead = &ahead,
-                 .aheadScalars = &aheadScalars};
-    for (int64_t j = 0; j < whole; j += COLUMNS) {
-      const int64_t columns = whole - j < COLUMNS ? whole - j : COLUMNS;
-      const int64_t vectors = (columns + LANES - 1) / LANES;
-      tile.left = columns - (vectors - 1) * LANES;
-      tile.next = j + COLUMNS < whole ? tile.c + COLUMNS : p->c + (i + MOST_ROWS) * p->cStride;
-      if (p->source && i == 0 && columns == COLUMNS)
-        packTile(p, &tile);
-      else
-        TILES[vectors - 1][rows - 1](p, &tile);
-      tile.panel += p->panelStep;
-      tile.c += COLUMNS;
-      if (p->source) {
-        tile.source += COLUMNS;
-        tile.packed += p->panelStep;
-      }
-    }
+  Fetching fetching = {THNN_aheadOf(&p->ahead, turns), THNN_aheadOf(&p->aheadScalars, turns)};
+  if (whole > 0)
+    for (int64_t i = 0; i < p->rows; i += MOST_ROWS)
+      multiplyRows(p, i, p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS, 0, whole, &fetching);
+  if (single > 0) {
+    int64_t i = 0;
+    for (; i + SINGLE_ROWS <= p->rows; i += SINGLE_ROWS)
+      multiplyRows(p, i, SINGLE_ROWS, whole, end, &fetching);
+    for (; i < p->rows; i += MOST_ROWS)
+      multiplyRows(p, i, p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS, whole, end, &fetching);
   }
   if (few > 0)
     multiplyFew(p, few);
@@ -280,7 +315,7 @@ const SimdPanels SIMD_TABLE(Panels, THNN_SIMD_LEVEL) = {
     .step = STEP,
     .panelBytes = VECTOR_BYTES == 64 ? 1 << 19 : 1 << 18, /* half of a small second-level cache */
     .prefetches = PREFETCHES,
-    .fewColumns = FEW_COLUMNS,
+    .fewColumns = MOST_FEW,
 #if defined(__AVX512F__)
     .leastProducts = 400000, /* below this, OpenBLAS has kernels of its own for small products */
     .leastAlong = 130000,

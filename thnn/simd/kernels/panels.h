@@ -19,6 +19,7 @@ enum { THNN_MOST_PANEL_STEP = 16 };
 typedef struct Panels {
   int64_t rows, columns, terms;
   const real *scalars;
+  int64_t groupStep; /* from a group of scalars to the next */
   const real *panel;
   int64_t stride, panelStep; /* from one term, and from one panel, to the next */
   /* If not NULL, the first tile of rows, which must be a full one, also packs the full panels: it
