@@ -112,16 +112,39 @@ static void setPointwiseCost(AlgorithmPlan *plan, const PointwiseWorker *worker)
   setCost(plan, POINTWISE_COSTS, costsInUse()->pointwise, counts);
 }
 
+/* Whether threads share the panels, if these can be divided evenly, rather than the boxes. */
+static bool sharesPanels(const PointwiseWorker *worker)
+{
+  return worker->g.batch * worker->mapPositions < 4 * worker->g.outputPlanes;
+}
+
 /* Divides boxes among threads; or panels, if handing over the weights costs more than packing the
  * image in each thread; or takes one thread, if panels cannot be divided evenly. */
 static void chooseParts(AlgorithmPlan *plan, PointwiseWorker *worker)
 {
   const int64_t planes = worker->g.outputPlanes, positions = worker->g.batch * worker->mapPositions;
-  const int64_t panels = panelCount(planes), threads = plan->threads;
-  const bool even = panels % threads == 0 || panels >= 4 * threads;
-  worker->plan.parts = even && positions < 4 * planes ? threads : 1;
-  if (!even && positions < planes)
-    plan->threads = 1;
+  const int64_t boxes = THNN_convolutionBoxCount(&worker->plan.boxes), panels = panelCount(planes);
+  plan->threads = threadsFor(plan, maximum(boxes, sharesPanels(worker) ? panels : 1));
+  const bool even = panels % plan->threads == 0 || panels >= 4 * plan->threads;
+  if (even && sharesPanels(worker)) {
+    worker->plan.parts = plan->threads;
+    return;
+  }
+  worker->plan.parts = 1;
+  plan->threads = !even && positions < planes ? 1 : (int)minimum(plan->threads, boxes);
+}
+
+/* The positions of a box. Where any usual number of threads shares the panels, one box may have all
+ * of them. Sums depend on the boxes, at the lowest level, and so these do not depend on the threads. */
+static int64_t mostPositions(const PointwiseWorker *worker, int64_t limitBytes)
+{
+  enum { MANY_PANELS = 16 };
+  const THNNConvolution *g = &worker->g;
+  const int64_t room =
+      minimum(IMAGE_BYTES, limitBytes / 4) / (g->inputPlanes * (int64_t)sizeof(real));
+  const bool together = sharesPanels(worker) && panelCount(g->outputPlanes) >= MANY_PANELS;
+  const int64_t share = divideUp(g->batch * worker->mapPositions, together ? 1 : 2 * ENOUGH_BLOCKS);
+  return minimum(minimum(room, MOST_POSITIONS), maximum(share, WORTHWHILE_POSITIONS));
 }
 
 bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
@@ -129,19 +152,15 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   PointwiseWorker worker = workerFor(plan);
   const THNNConvolution *g = &worker.g;
   PointwisePlan *own = &worker.plan;
-  const int64_t limitBytes = (int64_t)THNN_State_workspaceLimit(plan->state);
   if (!THNN_convolutionHasOneTap(g))
     return false;
-  const int64_t room =
-      minimum(IMAGE_BYTES, limitBytes / 4) / (g->inputPlanes * (int64_t)sizeof(real));
-  const int64_t share = divideUp(g->batch * worker.mapPositions, 2 * ENOUGH_BLOCKS);
-  const int64_t most = minimum(minimum(room, MOST_POSITIONS), maximum(share, WORTHWHILE_POSITIONS));
+  const int64_t most = mostPositions(&worker, (int64_t)THNN_State_workspaceLimit(plan->state));
   if (most < WORTHWHILE_POSITIONS)
     return false;
   own->keepsWeights = plan->keeps;
   own->boxes = THNN_convolutionBoxes(g->batch, g->output, 1, most);
   const int64_t box = THNN_convolutionBoxPositions(&own->boxes);
-  own->chunk = divideUp(box, divideUp(box, CHUNK_POSITIONS));
+  own->chunk = roundUp(divideUp(box, divideUp(box, CHUNK_POSITIONS)), THNN_(simd).panels.rows);
 
   Scratch shared = {0}, thread = {0};
   layOutShared(&worker, &shared);
@@ -150,7 +169,6 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   if (!fits(plan, &shared, &thread) || weightBytes > WEIGHT_BYTES)
     return false;
   setPointwiseCost(plan, &worker);
-  plan->threads = threadsFor(plan, THNN_convolutionBoxCount(&own->boxes));
   chooseParts(plan, &worker);
   plan->finishes = plan->adds = true;
   if (own->keepsWeights)
