@@ -23,9 +23,11 @@ enum {
    * its own, of which several lines are read then. Weight gradients of 512 to 2048 and of 1024 to
    * 4096 elements take 0.95 of the time that they took with single steps. */
   STEPS_ACROSS = 4,
-  /* Of another b. */
+  /* The most steps of another b. */
   MOST_STEPS = 4
 };
+
+_Static_assert((int)MOST_STEPS <= (int)STEPS_ACROSS, "panelProducts_mostBytes counts the latter");
 
 /* The elements of the panels that are packed at a time. */
 static inline int64_t panelElements(void)
@@ -48,10 +50,13 @@ typedef struct OperandBlock {
 } OperandBlock;
 
 /* The steps of columns of a block: several, so that its tiles of few columns do not wait for their
- * sums, but not all, since one block fetches what the next one reads. */
+ * sums, but not all, since one block fetches what the next one reads. With panels that are packed
+ * already, the caller has room for one step. */
 static inline int64_t stepsTogether(const Product *p)
 {
   enum { LEAST_BLOCKS = 4 };
+  if (p->panels && !p->scalars)
+    return 1;
   const bool across = p->b.transposed && !p->packs && !p->scalars;
   const int64_t steps = divideUp(p->n, THNN_(simd).panels.step);
   return across ? STEPS_ACROSS : maximum(minimum(steps / LEAST_BLOCKS, MOST_STEPS), 1);
