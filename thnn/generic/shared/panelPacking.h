@@ -23,7 +23,7 @@ enum {
    * its own, of which several lines are read then. Weight gradients of 512 to 2048 and of 1024 to
    * 4096 elements take 0.95 of the time that they took with single steps. */
   STEPS_ACROSS = 4,
-  /* The most steps of another b. */
+  /* The most steps of a b that is not transposed, or packed already. */
   MOST_STEPS = 4
 };
 

@@ -22,15 +22,21 @@ INLINE Gates gatesOf(real x, real power)
   return (Gates){x > 0 ? inverse : tail, x > 0 ? tail : inverse};
 }
 
+/* power = e^-|x| */
+INLINE void powersOf(int64_t n, const real *x, real *power)
+{
+#pragma omp simd
+  for (int64_t i = 0; i < n; i++)
+    power[i] = realExpNegative(-absolute(x[i]));
+}
+
 static void gatedBackward(int64_t n, const real *x, const real *gate, const real *gradOutput,
                           real *gradX, real *gradGate)
 {
   real power[STAGED];
   for (int64_t first = 0; first < n; first += STAGED) {
     const int64_t end = n - first < STAGED ? n : first + STAGED;
-#pragma omp simd
-    for (int64_t i = first; i < end; i++)
-      power[i - first] = realExpNegative(-absolute(gate[i]));
+    powersOf(end - first, gate + first, power);
 #pragma omp simd
     for (int64_t i = first; i < end; i++) {
       const Gates gates = gatesOf(gate[i], power[i - first]);
@@ -198,9 +204,7 @@ static void siluBackward(int64_t n, const real *x, const real *gradOutput, const
   real power[STAGED];
   for (int64_t first = 0; first < n; first += STAGED) {
     const int64_t end = n - first < STAGED ? n : first + STAGED;
-#pragma omp simd
-    for (int64_t i = first; i < end; i++)
-      power[i - first] = realExpNegative(-absolute(x[i]));
+    powersOf(end - first, x + first, power);
 #pragma omp simd
     for (int64_t i = first; i < end; i++) {
       const Gates gates = gatesOf(x[i], power[i - first]);
