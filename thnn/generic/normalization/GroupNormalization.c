@@ -154,15 +154,18 @@ void THNN_(GroupNormalization_updateOutput)(THNNState *state, THTensor *input, T
     parameters = (Parameters){of, of + columns};
   }
   const SimdChannels *loops = &simdFor(state)->channels;
-  const int threads = THNN_threads(state, rows, (double)rows * (double)cut.elements * COST);
+  const int64_t together = rowsTogether(cut.elements), blocks = divideUp(rows, together);
+  const int threads = THNN_threads(state, blocks, (double)rows * (double)cut.elements * COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < rows; i++) {
-    const real *x = (const real *)in->data + i * cut.elements;
-    real of[] = {0, 0, 0};
-    rowStatistics(&loops->moments, cut.elements, x, eps, &of[0], &of[1]);
-    ((real *)means->data)[i] = of[0];
-    ((real *)stds->data)[i] = of[1];
-    writeGroup(loops, &cut, i % groups, x, of, &parameters, (real *)out->data + i * cut.elements);
+  for (int64_t block = 0; block < blocks; block++) {
+    const int64_t first = block * together, end = minimum(first + together, rows);
+    real *mean = means->data, *std = stds->data;
+    rowStatistics(&loops->moments, end - first, cut.elements,
+                  (const real *)in->data + first * cut.elements, eps, mean + first, std + first);
+    for (int64_t i = first; i < end; i++)
+      writeGroup(loops, &cut, i % groups, (const real *)in->data + i * cut.elements,
+                 (const real[]){mean[i], std[i], 0}, &parameters,
+                 (real *)out->data + i * cut.elements);
   }
   THNN_planRelease(&plan);
 }

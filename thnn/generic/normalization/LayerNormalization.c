@@ -70,19 +70,23 @@ void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, T
   copyOr(columns, factors, 1, weights);
   copyOr(columns, offsets, 0, biases);
   const bool plain = !factors && !offsets;
-  const int threads = THNN_threads(state, rows, (double)rows * (double)columns * COST);
+  const int64_t together = rowsTogether(columns), blocks = divideUp(rows, together);
+  const int threads = THNN_threads(state, blocks, (double)rows * (double)columns * COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64_t i = 0; i < rows; i++) {
-    const real *x = (const real *)in->data + i * columns;
-    real *y = (real *)out->data + i * columns;
-    real ofRow[] = {0, 0, 0};
-    rowStatistics(&THNN_(simd).channels.moments, columns, x, eps, &ofRow[0], &ofRow[1]);
-    ((real *)means->data)[i] = ofRow[0];
-    ((real *)stds->data)[i] = ofRow[1];
-    if (plain)
-      THNN_(simd).channels.normalise.plane(columns, x, NULL, ofRow, y);
-    else
-      THNN_(simd).channels.normaliseWeighted(columns, x, ofRow[0], ofRow[1], weights, biases, y);
+  for (int64_t block = 0; block < blocks; block++) {
+    const int64_t first = block * together, end = minimum(first + together, rows);
+    real *mean = means->data, *std = stds->data;
+    rowStatistics(&THNN_(simd).channels.moments, end - first, columns,
+                  (const real *)in->data + first * columns, eps, mean + first, std + first);
+    for (int64_t i = first; i < end; i++) {
+      const real *x = (const real *)in->data + i * columns;
+      real *y = (real *)out->data + i * columns;
+      if (plain)
+        THNN_(simd).channels.normalise.plane(columns, x, NULL, (const real[]){mean[i], std[i], 0},
+                                             y);
+      else
+        THNN_(simd).channels.normaliseWeighted(columns, x, mean[i], std[i], weights, biases, y);
+    }
   }
   THNN_planRelease(&plan);
 }
