@@ -327,19 +327,58 @@ static double squaredHinge(int64_t n, const real *x, real offset)
   return sumHinges(true, n, x, offset);
 }
 
-INLINE real hingeSlope(const bool squared, real x, real offset, real factor)
+/* Adds `factor` where an element misses its margin; returns how many do. Multiplying by 0 or 1 takes no
+ * branch, which would be taken at random. There are at most MOST_COUNTED elements, whose number a real
+ * holds. */
+enum { MOST_COUNTED = 1 << 20 };
+
+INLINE double addEqualSlopes(int64_t n, const real *x, real offset, real factor, real *gradInput)
 {
-  const real slope = squared ? 2 * factor * (x + offset) : factor;
+  int64_t i = 0;
+  double count = 0;
+  if (n >= LANES) {
+    real counts[LANES];
+    Vector sums = {0};
+    for (; i + LANES <= n; i += LANES) {
+      const Vector misses = keepWhere(load(x + i) + broadcast(offset) > broadcast(0), broadcast(1));
+      store(gradInput + i, load(gradInput + i) + misses * broadcast(factor));
+      sums += misses;
+    }
+    store(counts, sums);
+    for (int l = 0; l < LANES; l++)
+      count += counts[l];
+  }
+  for (; i < n; i++) {
+    const real misses = (real)(x[i] + offset > 0);
+    gradInput[i] += misses * factor;
+    count += misses;
+  }
+  return count;
+}
+
+/* The slopes that are not 0 are equal, and so their sum is a product. */
+static double addHingeGradient(int64_t n, const real *x, real offset, real factor, real *gradInput)
+{
+  double count = 0;
+  for (int64_t first = 0; first < n; first += MOST_COUNTED)
+    count += addEqualSlopes(n - first < MOST_COUNTED ? n - first : MOST_COUNTED, x + first, offset,
+                            factor, gradInput + first);
+  return factor * count;
+}
+
+INLINE real squaredHingeSlope(real x, real offset, real factor)
+{
+  const real slope = 2 * factor * (x + offset);
   return x + offset > 0 ? slope : 0;
 }
 
-INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offset, real factor,
-                        real *gradInput)
+static double addSquaredHingeGradient(int64_t n, const real *x, real offset, real factor,
+                                      real *gradInput)
 {
   if (n < SUMS) {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
-      real slope = hingeSlope(squared, x[i], offset, factor);
+      real slope = squaredHingeSlope(x[i], offset, factor);
       KEEP_ROUNDED(slope);
       gradInput[i] += slope;
       sum += slope;
@@ -351,28 +390,17 @@ INLINE double addSlopes(const bool squared, int64_t n, const real *x, real offse
   for (; i + SUMS <= n; i += SUMS)
 #pragma omp simd
     for (int s = 0; s < SUMS; s++) {
-      const real slope = hingeSlope(squared, x[i + s], offset, factor);
+      const real slope = squaredHingeSlope(x[i + s], offset, factor);
       gradInput[i + s] += slope;
       sums[s] += slope;
     }
   for (int s = 0; i + s < n; s++) {
-    real slope = hingeSlope(squared, x[i + s], offset, factor);
+    real slope = squaredHingeSlope(x[i + s], offset, factor);
     KEEP_ROUNDED(slope);
     gradInput[i + s] += slope;
     sums[s] += slope;
   }
   return total(sums);
-}
-
-static double addHingeGradient(int64_t n, const real *x, real offset, real factor, real *gradInput)
-{
-  return addSlopes(false, n, x, offset, factor, gradInput);
-}
-
-static double addSquaredHingeGradient(int64_t n, const real *x, real offset, real factor,
-                                      real *gradInput)
-{
-  return addSlopes(true, n, x, offset, factor, gradInput);
 }
 
 const SimdCriterion SIMD_TABLE(Criterion, THNN_SIMD_LEVEL) = {
