@@ -3,7 +3,7 @@
  * as tests/c/simd/elementary.c measures them (every float; a large sample of doubles):
  *
  *   realExp 1.1, realExpm1 2, realLog 1, realLog1p 1, realTanh 1.3, realSigmoid 2.1,
- *   softplusOf 1.9, logSigmoidOf 1.9, realPower 1.5
+ *   softplusOf 2.1, logSigmoidOf 2.1, realPower 1.5
  *
  * Zeros keep their sign where the function does; infinities and NaN are mapped as in C's math.h;
  * results below the normal range are denormal.
