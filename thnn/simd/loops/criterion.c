@@ -359,6 +359,8 @@ INLINE double addEqualSlopes(int64_t n, const real *x, real offset, real factor,
 /* The slopes that are not 0 are equal, and so their sum is a product. */
 static double addHingeGradient(int64_t n, const real *x, real offset, real factor, real *gradInput)
 {
+  if (n <= MOST_COUNTED)
+    return factor * addEqualSlopes(n, x, offset, factor, gradInput);
   double count = 0;
   for (int64_t first = 0; first < n; first += MOST_COUNTED)
     count += addEqualSlopes(n - first < MOST_COUNTED ? n - first : MOST_COUNTED, x + first, offset,
