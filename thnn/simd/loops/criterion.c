@@ -327,45 +327,27 @@ static double squaredHinge(int64_t n, const real *x, real offset)
   return sumHinges(true, n, x, offset);
 }
 
-/* Adds `factor` where an element misses its margin; returns how many do. Multiplying by 0 or 1 takes no
- * branch, which would be taken at random. There are at most MOST_COUNTED elements, whose number a real
- * holds. */
-enum { MOST_COUNTED = 1 << 20 };
-
-INLINE double addEqualSlopes(int64_t n, const real *x, real offset, real factor, real *gradInput)
-{
-  int64_t i = 0;
-  double count = 0;
-  if (n >= LANES) {
-    real counts[LANES];
-    Vector sums = {0};
-    for (; i + LANES <= n; i += LANES) {
-      const Vector misses = keepWhere(load(x + i) + broadcast(offset) > broadcast(0), broadcast(1));
-      store(gradInput + i, load(gradInput + i) + misses * broadcast(factor));
-      sums += misses;
-    }
-    store(counts, sums);
-    for (int l = 0; l < LANES; l++)
-      count += counts[l];
-  }
-  for (; i < n; i++) {
-    const real misses = (real)(x[i] + offset > 0);
-    gradInput[i] += misses * factor;
-    count += misses;
-  }
-  return count;
-}
-
-/* The slopes that are not 0 are equal, and so their sum is a product. */
+/* The slopes that are not 0 are equal, and so their sum is a product. Choosing by masks, or multiplying
+ * by 0 or 1, takes no branch, which would be taken at random. */
 static double addHingeGradient(int64_t n, const real *x, real offset, real factor, real *gradInput)
 {
-  if (n <= MOST_COUNTED)
-    return factor * addEqualSlopes(n, x, offset, factor, gradInput);
-  double count = 0;
-  for (int64_t first = 0; first < n; first += MOST_COUNTED)
-    count += addEqualSlopes(n - first < MOST_COUNTED ? n - first : MOST_COUNTED, x + first, offset,
-                            factor, gradInput + first);
-  return factor * count;
+  int64_t i = 0, slopes = 0;
+  if (n >= LANES) {
+    Comparison counts = {0};
+    for (; i + LANES <= n; i += LANES) {
+      const Comparison misses = load(x + i) + broadcast(offset) > broadcast(0);
+      store(gradInput + i, load(gradInput + i) + keepWhere(misses, broadcast(factor)));
+      counts -= misses; /* whose lanes are -1 */
+    }
+    for (int l = 0; l < LANES; l++)
+      slopes += counts[l];
+  }
+  for (; i < n; i++) {
+    const bool misses = x[i] + offset > 0;
+    gradInput[i] += (real)misses * factor;
+    slopes += misses;
+  }
+  return (double)factor * (double)slopes;
 }
 
 INLINE real squaredHingeSlope(real x, real offset, real factor)
