@@ -262,6 +262,14 @@ static void multiplyRows(const Panels *p, int64_t i, int64_t rows, int64_t colum
   }
 }
 
+/* The same for rows [first, last), `most` at a time. */
+static void multiplyTiles(const Panels *p, int64_t most, int64_t first, int64_t last,
+                          int64_t column, int64_t end, Fetching *fetching)
+{
+  for (int64_t i = first; i < last; i += most)
+    multiplyRows(p, i, last - i < most ? last - i : most, column, end, fetching);
+}
+
 static void multiply(const Panels *p)
 {
   const int64_t left = p->columns % COLUMNS, few = left <= MOST_FEW ? left : 0;
@@ -271,14 +279,11 @@ static void multiply(const Panels *p)
   const int64_t turns = tiles * ((p->terms + THNN_TERMS_PER_TURN - 1) / THNN_TERMS_PER_TURN);
   Fetching fetching = {THNN_aheadOf(&p->ahead, turns), THNN_aheadOf(&p->aheadScalars, turns)};
   if (whole > 0)
-    for (int64_t i = 0; i < p->rows; i += MOST_ROWS)
-      multiplyRows(p, i, p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS, 0, whole, &fetching);
+    multiplyTiles(p, MOST_ROWS, 0, p->rows, 0, whole, &fetching);
   if (single > 0) {
-    int64_t i = 0;
-    for (; i + SINGLE_ROWS <= p->rows; i += SINGLE_ROWS)
-      multiplyRows(p, i, SINGLE_ROWS, whole, end, &fetching);
-    for (; i < p->rows; i += MOST_ROWS)
-      multiplyRows(p, i, p->rows - i < MOST_ROWS ? p->rows - i : MOST_ROWS, whole, end, &fetching);
+    const int64_t rows = p->rows - p->rows % SINGLE_ROWS;
+    multiplyTiles(p, SINGLE_ROWS, 0, rows, whole, end, &fetching);
+    multiplyTiles(p, MOST_ROWS, rows, p->rows, whole, end, &fetching);
   }
   if (few > 0)
     multiplyFew(p, few);
