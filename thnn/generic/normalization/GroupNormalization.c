@@ -154,7 +154,7 @@ void THNN_(GroupNormalization_updateOutput)(THNNState *state, THTensor *input, T
     parameters = (Parameters){of, of + columns};
   }
   const SimdChannels *loops = &simdFor(state)->channels;
-  const int64_t together = rowsTogether(cut.elements), blocks = divideUp(rows, together);
+  const int64_t together = rowsTogether(rows, cut.elements), blocks = divideUp(rows, together);
   const int threads = THNN_threads(state, blocks, (double)rows * (double)cut.elements * COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks; block++) {

@@ -70,7 +70,7 @@ void THNN_(LayerNormalization_updateOutput)(THNNState *state, THTensor *input, T
   copyOr(columns, factors, 1, weights);
   copyOr(columns, offsets, 0, biases);
   const bool plain = !factors && !offsets;
-  const int64_t together = rowsTogether(columns), blocks = divideUp(rows, together);
+  const int64_t together = rowsTogether(rows, columns), blocks = divideUp(rows, together);
   const int threads = THNN_threads(state, blocks, (double)rows * (double)columns * COST);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t block = 0; block < blocks; block++) {

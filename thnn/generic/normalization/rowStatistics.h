@@ -7,17 +7,15 @@
 
 #include <math.h>
 
-enum {
-  MOST_TOGETHER = 16, /* rows */
-  TOGETHER_BYTES = 16
-      << 10, /* of rows that are in the first-level cache when they are read again */
-};
+enum { MOST_TOGETHER = 16 }; /* rows */
 
-/* How many rows of n elements are worked on together. */
-static inline int64_t rowsTogether(int64_t n)
+/* How many of `rows` rows of n elements are worked on together, so that all such blocks have about the
+ * same size: no more than stay in the first-level cache until they are read again. */
+static inline int64_t rowsTogether(int64_t rows, int64_t n)
 {
-  const int64_t fitting = TOGETHER_BYTES / (n * (int64_t)sizeof(real));
-  return maximum(minimum(fitting, MOST_TOGETHER), 1);
+  enum { NEAR_BYTES = 16 << 10 };
+  const int64_t fitting = NEAR_BYTES / (n * (int64_t)sizeof(real));
+  return evenBlock(rows, clamp(fitting, 1, MOST_TOGETHER), 1);
 }
 
 /* Computes at most MOST_TOGETHER rows, which follow each other, a step for all of them at a time: in
