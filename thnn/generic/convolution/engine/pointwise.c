@@ -134,11 +134,11 @@ static void chooseParts(AlgorithmPlan *plan, PointwiseWorker *worker)
   plan->threads = !even && positions < planes ? 1 : (int)minimum(plan->threads, boxes);
 }
 
-/* The positions of a box. Where any usual number of threads shares the panels, one box may have all
- * of them. Sums depend on the boxes, at the lowest level, and so these do not depend on the threads. */
+/* The positions of a box; all of them where threads share the panels. A tile of few sums has several
+ * partial ones, so that sums depend on the boxes, and these may not depend on the threads. */
 static int64_t mostPositions(const PointwiseWorker *worker, int64_t limitBytes)
 {
-  enum { MANY_PANELS = 16 };
+  enum { MANY_PANELS = 16 }; /* which up to four threads share, as chooseParts() wants it */
   const THNNConvolution *g = &worker->g;
   const int64_t room =
       minimum(IMAGE_BYTES, limitBytes / 4) / (g->inputPlanes * (int64_t)sizeof(real));
@@ -160,6 +160,7 @@ bool THNN_(pointwise_planConvolution)(AlgorithmPlan *plan)
   own->keepsWeights = plan->keeps;
   own->boxes = THNN_convolutionBoxes(g->batch, g->output, 1, most);
   const int64_t box = THNN_convolutionBoxPositions(&own->boxes);
+  /* Whole tiles: in products, those of as many vectors have as many rows as in panels. */
   own->chunk = roundUp(divideUp(box, divideUp(box, CHUNK_POSITIONS)), THNN_(simd).panels.rows);
 
   Scratch shared = {0}, thread = {0};
