@@ -256,16 +256,16 @@ static void sigmoidBackward(int64_t n, const real *y, const real *gradOutput,
 static void softPlus(int64_t n, const real *x, const real *parameters, real *y)
 {
   const real beta = parameters[0], threshold = parameters[1];
-  real power[STAGED], low[STAGED];
+  real power[STAGED];
   for (int64_t first = 0; first < n; first += STAGED, x += STAGED, y += STAGED) {
     const int64_t count = n - first < STAGED ? n - first : STAGED;
 #pragma omp simd
     for (int64_t i = 0; i < count; i++)
-      power[i] = powerOfDistance(x[i] * beta, low + i);
+      power[i] = powerOfDistance(x[i] * beta);
 #pragma omp simd
     for (int64_t i = 0; i < count; i++) {
       const real steep = x[i] * beta;
-      const real soft = softplusOf(steep, power[i], low[i]) / beta;
+      const real soft = softplusOf(steep, power[i]) / beta;
       y[i] = steep > threshold ? x[i] : soft;
     }
   }

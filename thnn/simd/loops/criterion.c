@@ -252,13 +252,13 @@ static void distKLDivGradient(int64_t n, const LossOperands *of, const real *par
 INLINE void softMargins(int64_t n, const LossOperands *of, real *loss)
 {
   const real *x = of->input, *target = of->target;
-  real power[STAGED], low[STAGED];
+  real power[STAGED];
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    power[i] = powerOfDistance(x[i] * target[i], low + i);
+    power[i] = powerOfDistance(x[i] * target[i]);
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    loss[i] = softplusOf(-x[i] * target[i], power[i], low[i]);
+    loss[i] = softplusOf(-x[i] * target[i], power[i]);
 }
 
 static double softMarginLoss(int64_t n, const LossOperands *of, const real *parameters)

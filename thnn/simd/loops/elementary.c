@@ -48,15 +48,15 @@ static void logistic(int64_t n, const real *x, const real *parameters, real *y)
 static void logLogistic(int64_t n, const real *x, const real *parameters, real *y)
 {
   (void)parameters;
-  real power[STAGED], low[STAGED];
+  real power[STAGED];
   for (int64_t first = 0; first < n; first += STAGED, x += STAGED, y += STAGED) {
     const int64_t count = n - first < STAGED ? n - first : STAGED;
 #pragma omp simd
     for (int64_t i = 0; i < count; i++)
-      power[i] = powerOfDistance(x[i], low + i);
+      power[i] = powerOfDistance(x[i]);
 #pragma omp simd
     for (int64_t i = 0; i < count; i++)
-      y[i] = logSigmoidOf(x[i], power[i], low[i]);
+      y[i] = logSigmoidOf(x[i], power[i]);
   }
 }
 

@@ -27,7 +27,7 @@ INLINE void powersOf(int64_t n, const real *x, real *power)
 {
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    power[i] = realExpNegative(-absolute(x[i]));
+    power[i] = powerOfDistance(x[i]);
 }
 
 static void gatedBackward(int64_t n, const real *x, const real *gate, const real *gradOutput,
@@ -180,7 +180,7 @@ static void geluTanhBackward(int64_t n, const real *x, const real *gradOutput,
     const int64_t end = n - first < STAGED ? n : first + STAGED;
 #pragma omp simd
     for (int64_t i = first; i < end; i++)
-      power[i - first] = realExpNegative(-absolute(gateOf(gateInput(x[i]))));
+      power[i - first] = powerOfDistance(gateOf(gateInput(x[i])));
 #pragma omp simd
     for (int64_t i = first; i < end; i++) {
       const real a = gateInput(x[i]);

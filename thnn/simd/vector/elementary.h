@@ -23,7 +23,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "simd/vector/template.h"
@@ -241,21 +240,12 @@ INLINE real realExp(real x)
   return realExpWithin((Bounds)EXP_BOUNDS, x);
 }
 
-/* e^x for x <= 0, or a little above; *low is what rounding left out, unless low is NULL. */
-INLINE real expNegative(real x, real *low)
+/* e^x for x <= 0, or a little above: cheaper than realExp. */
+INLINE real realExpNegative(real x)
 {
   real power;
   const real p = expm1Reduced(x < EXP_UNDERFLOW ? EXP_UNDERFLOW : x, EXP_SHIFT, &power);
-  const real result = p * power + power;
-  if (low)
-    *low = (p * power - (result - power)) * EXP_UNSHIFT;
-  return result * EXP_UNSHIFT;
-}
-
-/* e^x for x <= 0: cheaper than realExp. */
-INLINE real realExpNegative(real x)
-{
-  return expNegative(x, NULL);
+  return (p * power + power) * EXP_UNSHIFT;
 }
 
 INLINE real realExpm1(real x)
@@ -319,32 +309,30 @@ INLINE real realLog1p(real x)
   return x == 0 ? x : logSpecial(sum, result);
 }
 
-/* log(1 + e + low), for e in [0, 1] and a low of at most half a unit in e's last place, whose part in
- * the result is low / (1 + e), nearly. */
-INLINE real log1pOfPower(real e, real low)
+/* log(1 + e), for e in [0, 1]. */
+INLINE real log1pOfPower(real e)
 {
   const real s = e / (2 + e);
   const real z = s * s;
-  const real correction = low * (1 - e + (real)0.5 * e * e);
-  return e - (s * (e - z * WIDE_LOG_POLYNOMIAL(z)) - correction);
+  return e - s * (e - z * WIDE_LOG_POLYNOMIAL(z));
 }
 
-/* e^-|x|, and in *low what rounding left out: the first stage of the two functions after this one. */
-INLINE real powerOfDistance(real x, real *low)
+/* e^-|x|: the first stage of the two functions after this one. */
+INLINE real powerOfDistance(real x)
 {
-  return expNegative(-absolute(x), low);
+  return realExpNegative(-absolute(x));
 }
 
-/* log(1 + e^x), if e and low are the results of powerOfDistance(). */
-INLINE real softplusOf(real x, real e, real low)
+/* log(1 + e^x), of e^-|x|. */
+INLINE real softplusOf(real x, real power)
 {
-  return (x > 0 ? x : 0) + log1pOfPower(e, low);
+  return (x > 0 ? x : 0) + log1pOfPower(power);
 }
 
 /* log(1 / (1 + e^-x)), likewise. */
-INLINE real logSigmoidOf(real x, real e, real low)
+INLINE real logSigmoidOf(real x, real power)
 {
-  return (x < 0 ? x : -(real)0) - log1pOfPower(e, low);
+  return (x < 0 ? x : -(real)0) - log1pOfPower(power);
 }
 
 /* 1 / (1 + e^-x) */
