@@ -49,6 +49,33 @@ typedef struct Tile {
   THNNAhead *ahead, *aheadScalars;
 } Tile;
 
+/* Stores a tile's results; `add` and `whole`, whether all lanes of the last vector are stored, are
+ * constants where this is called. */
+INLINE void storeTile(const Panels *p, const Tile *tile, const int rows, const int vectors,
+                      const bool add, const bool whole, Vector (*sum)[MOST_VECTORS])
+{
+  static const real zeros[SINGLE_ROWS];
+  const real *start = tile->start ? tile->start : zeros;
+  const int64_t step = p->cStride, left = tile->left;
+  const Lanes last = firstLanes(left);
+  real *c = tile->c;
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++, c += step) {
+    const Vector first = broadcast(start[i]);
+#pragma GCC unroll 4
+    for (int j = 0; j < vectors; j++) {
+      const bool all = whole || j < vectors - 1;
+      const Vector before = !add  ? first
+                            : all ? load(c + j * LANES)
+                                  : loadLanes(c + j * LANES, last);
+      if (all)
+        store(c + j * LANES, before + sum[i][j]);
+      else
+        storeFirst(c + j * LANES, left, before + sum[i][j]);
+    }
+  }
+}
+
 /* Computes a tile, and packs its panel if `packs`. `rows`, `vectors` and `packs` are constants
  * where this is called. */
 INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int vectors,
@@ -60,7 +87,8 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++) {
       sum[i][j] = (Vector){0};
-      __builtin_prefetch(tile->next + i * p->cStride + j * LANES, WRITE, FIRST_LEVEL);
+      if (j * VECTOR_BYTES % THNN_LINE_BYTES == 0)
+        __builtin_prefetch(tile->next + i * p->cStride + j * LANES, WRITE, FIRST_LEVEL);
     }
   const real *scalars = tile->scalars, *factors = packs ? tile->source : tile->panel;
   real *packed = tile->packed;
@@ -68,8 +96,9 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
   const int64_t ahead = TERMS_AHEAD * stride * (int64_t)sizeof(real);
   const real *end = scalars + p->terms * STEP;
   while (scalars < end) {
+    const bool fetches = tile->ahead->left > 0 || tile->aheadScalars->left > 0;
     const int64_t turn = THNN_TERMS_PER_TURN * STEP;
-    const real *stop = end - scalars > turn ? scalars + turn : end;
+    const real *stop = fetches && end - scalars > turn ? scalars + turn : end;
     THNN_fetchAhead(tile->ahead);
     THNN_fetchAhead(tile->aheadScalars);
     for (; scalars < stop; scalars += STEP, factors += stride) {
@@ -99,23 +128,15 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
       }
     }
   }
-  const Lanes last = firstLanes(tile->left);
-#pragma GCC unroll 8
-  for (int i = 0; i < rows; i++) {
-    real *c = tile->c + i * p->cStride;
-#pragma GCC unroll 4
-    for (int j = 0; j < vectors; j++) {
-      const bool whole = j < vectors - 1 || tile->left == LANES;
-      Vector before = tile->start ? broadcast(tile->start[i]) : (Vector){0};
-      if (p->add)
-        before = whole ? load(c + j * LANES) : loadLanes(c + j * LANES, last);
-      const Vector after = before + sum[i][j];
-      if (whole)
-        store(c + j * LANES, after);
-      else
-        storeFirst(c + j * LANES, tile->left, after);
-    }
-  }
+  const bool whole = tile->left == LANES;
+  if (whole && !p->add)
+    storeTile(p, tile, rows, vectors, false, true, sum);
+  else if (whole)
+    storeTile(p, tile, rows, vectors, true, true, sum);
+  else if (!p->add)
+    storeTile(p, tile, rows, vectors, false, false, sum);
+  else
+    storeTile(p, tile, rows, vectors, true, false, sum);
 }
 
 /* Each size of tile is a function of its own: the time to compile one function with all of them
