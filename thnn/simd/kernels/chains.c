@@ -92,14 +92,16 @@ INLINE void addChainTerms(const int positions, const int taps, const int vectors
         addChain(positions, taps, vectors, false, missed, end, scalars + chain->scalar, of->spacing,
                  factors + chain->vector, of->factorStep, sum);
   }
-  real *total = of->sums + line->vector + begin * of->sumStep;
-  const bool begins = of->start && first == 0;
+  /* Read before vectors are stored, which may change anything as far as the compiler knows. */
+  const int64_t step = of->sumStep;
+  const real *start = first == 0 ? of->start : NULL;
+  real *total = of->sums + line->vector + begin * step;
 #pragma GCC unroll 24
-  for (int i = 0; i < positions; i++) {
-    const real *before = begins ? of->start : total + i * of->sumStep;
+  for (int i = 0; i < positions; i++, total += step) {
+    const real *before = start ? start : total;
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++)
-      store(total + i * of->sumStep + j * LANES, load(before + j * LANES) + sum[i][j]);
+      store(total + j * LANES, load(before + j * LANES) + sum[i][j]);
   }
 }
 

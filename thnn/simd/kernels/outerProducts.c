@@ -104,10 +104,13 @@ INLINE void addTerms(const Products *p, const THNNOffsets *row, THNNAhead *ahead
     addListed(p, ahead, rows, vectors, parts, true, first, last, scalar, sum);
   else
     addListed(p, ahead, rows, vectors, parts, false, first, last, scalar, sum);
+  /* Read before vectors are stored, which may change anything as far as the compiler knows. */
+  real *sums = p->sums;
+  const real *start = first == 0 ? p->start : NULL;
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
-    real *total = p->sums + row[i].vector;
-    const real *before = p->start && first == 0 ? p->start : total;
+    real *total = sums + row[i].vector;
+    const real *before = start ? start : total;
 #pragma GCC unroll 8
     for (int j = 0; j < vectors; j++) {
       Vector all = sum[0][i][j];
