@@ -243,9 +243,13 @@ INLINE void addLines(const int side, const int stride, const int vectors, const 
 }
 
 INLINE void sumStrip(const int side, const int stride, const int vectors, const bool ends,
-                     const SlidingSums *of, const Taps *kernel, const Strip *strip)
+                     const SlidingSums *planes, const Taps *kernel, const Strip *strip)
 {
-  const Taps own = *kernel, *taps = &own; /* which stores to results leave as they are */
+  /* Copies, which stores to results leave as they are, as far as the compiler knows. With those of
+   * planes, strips take 0.76 to 0.99 of the time, but ends with stride 1 a tenth more. */
+  const Taps own = *kernel, *taps = &own;
+  const SlidingSums copy = *planes;
+  const SlidingSums *of = ends && stride == 1 ? planes : &copy;
   const int live = liveRows(side, stride);
   RowSums sums;
   for (int row = 0; row < live; row++)
