@@ -19,9 +19,11 @@ so that a cost that the timings say little about keeps its expected value, as do
 instruction set without timings. Factors and the like, which are never counted, are always kept.
 
 The timings with AVX2 are of a processor that has nothing wider (AMD EPYC, Zen 2), by `time 170 2e5
-2e8`: of two runs the lesser times, of the first layers. To these come 70 layers of one tap, of 2e8
-to 1.5e9 operations. Costs are fitted to them, and multiplied by the factors with which the
-algorithms chosen for these layers take the least time in the mean.
+2e8`: of two runs the lesser times, of the first layers. To these come layers of 2e8 to 1.5e9
+operations: 70 of one tap, and with float those of `time 160 2e8 1.5e9`, twice; and all algorithms
+with kept weights from memory, by `time 70 2e5 2e8 "" kept`, twice. Costs are fitted to them, and
+multiplied by the factors with which the algorithms chosen for these layers take the least time in
+the mean.
 
 Processors that compute vectors of 64 bytes in halves have costs of their own. With AVX-512 they are
 those of AVX-512, each algorithm's times one factor: that with which the algorithms chosen for the
@@ -354,11 +356,11 @@ def _at_one_clock(rows: list[Row], costs: dict[str, Array], later: Sequence[str]
 
 def _fitted_times_factors(known: Algorithms, timed: dict[tuple[str, str, str], Timings],
                           real: str, rows: Sequence[Row]) -> dict[str, list[float]]:  # fmt: skip
-    """The costs at AVX2_SPLIT: fitted, times factors; what is not counted costs as at AVX2.
+    """The costs at AVX2_SPLIT: fitted, times factors; what is not counted costs as expected.
 
-    What is expected are the costs at WHOLE.
+    What is expected of the rest are the costs at WHOLE.
     """
-    costs = {name: np.array(of) for name, of in costs_of(known, timed, AVX2, real).items()}
+    costs = {name: np.array([thing.cost(AVX2, real) for thing in of]) for name, of in known.items()}
     expected = costs_of(known, timed, WHOLE, real)
     own = [row for row in rows if (row.level, row.real) == (AVX2_SPLIT, real)]
     for (_, _, algorithm), timings in timings_of([row for row in own if not is_kept(row)]).items():

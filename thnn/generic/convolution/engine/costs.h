@@ -126,6 +126,7 @@ enum {
   PACKED_PRODUCTS_TRANSPOSED_LINE, /* scattering such a line */
   PACKED_PRODUCTS_FEW_COLUMNS, /* vectors that few positions after the last panel save */
   PACKED_PRODUCTS_STRIDED, /* factor of the weight gradient with a stride */
+  PACKED_PRODUCTS_TILE, /* a tile of the map for a block of terms */
   PACKED_PRODUCTS_COSTS
 };
 

@@ -72,6 +72,8 @@ static size_t groupBytes(ProductsWork work, int64_t samples)
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
+enum { BLOCK_TERMS = 256 }; /* PANEL_TERMS of panelProducts.c */
+
 /* Whether operands of `elements` elements are too large for a near cache. */
 static bool areFar(double elements)
 {
@@ -90,10 +92,10 @@ static double vectorsOf(int64_t positions)
              : vectors;
 }
 
-/* Counts what a map takes: products, fetching the weights for each block of positions, packing the
- * image for all planes of the map, and storing; with groups of samples also gathering and
- * scattering these. Weights that are too large for a near cache are fetched for each group;
- * transposed, only a few of each row are fetched at a time. */
+/* Counts what a map takes: products, the tiles in which they are summed up, fetching the weights for
+ * each block of positions, packing the image for all planes of the map, and storing; with groups of
+ * samples also gathering and scattering these. Weights that are too large for a near cache are
+ * fetched for each group; transposed, only a few of each row are fetched at a time. */
 static void countMap(const ProductsWork *work, double *counts)
 {
   enum { BLOCK_POSITIONS = 512 }; /* about as many as panelProducts.c packs at a time */
@@ -104,6 +106,11 @@ static void countMap(const ProductsWork *work, double *counts)
   const double batch = (double)work->g.batch, all = batch * (double)positions;
   const double image = all * (double)work->imagePlanes;
   const double copied = samples > 1 ? batch * (double)(work->imagePlanes + work->mapPlanes) : 0;
+  const SimdPanels *loops = &THNN_(simd).panels;
+  const double tiles = (double)divideUp(work->mapPlanes, loops->rows) *
+                       (double)divideUp(width, loops->columns) *
+                       (double)divideUp(work->imagePlanes, BLOCK_TERMS);
+  counts[PACKED_PRODUCTS_TILE] = groups * tiles;
   counts[PACKED_PRODUCTS_PRODUCT] = groups * weights * vectorsOf(width);
   counts[PACKED_PRODUCTS_BLOCK] = groups * weights * (double)divideUp(width, BLOCK_POSITIONS);
   if (areFar(weights))
@@ -121,7 +128,6 @@ static void countMap(const ProductsWork *work, double *counts)
  * each block of terms. */
 static void countWeight(const ProductsWork *work, double *counts)
 {
-  enum { BLOCK_TERMS = 256 }; /* PANEL_TERMS of panelProducts.c */
   const double factor = THNN_convolutionIsPointwise(&work->g)
                             ? 1
                             : costsInUse()->packedProducts[PACKED_PRODUCTS_STRIDED];
