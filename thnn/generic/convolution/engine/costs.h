@@ -47,6 +47,7 @@ enum {
   DIRECT_WAIT_TAP, /* cycles of a line: waiting for each tap of a chain */
   DIRECT_LOADED_TAPS, /* loads of a line for each tap of a chain */
   DIRECT_FETCHED_AGAIN, /* a cache line of a far image, fetched for a further panel */
+  DIRECT_FETCHED_BESIDE, /* a cache line of a far image, fetched for a panel beside its products */
   DIRECT_COSTS
 };
 
@@ -326,7 +327,7 @@ enum {
   FOURIER_WEIGHT_COSTS
 };
 
-enum { MOST_COSTS = 26 }; /* of one algorithm */
+enum { MOST_COSTS = 27 }; /* of one algorithm */
 
 typedef struct Costs {
   double pointwise[POINTWISE_COSTS];

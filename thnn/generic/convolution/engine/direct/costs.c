@@ -131,9 +131,10 @@ static double fetchedLines(const DirectWorker *worker)
   return bytes > FAR_BYTES ? bytes / LINE_BYTES : 0;
 }
 
-/* Counts all panels' products, or fetching the image where that takes longer: the two overlap. All
- * algorithms fetch it once, in timings partly from the last-level cache, where the call before had
- * left it; further panels find little of it there. */
+/* Counts all panels' products and what fetching the image adds to these, or fetching it where that
+ * takes longer: the two overlap, though not entirely. All algorithms fetch it once, in timings partly
+ * from the last-level cache, where the call before had left it; further panels find little of it
+ * there. */
 static bool countPanels(const DirectWorker *worker, const double *costs, double *counts)
 {
   if (worker->plan.along < 0)
@@ -144,13 +145,15 @@ static bool countPanels(const DirectWorker *worker, const double *costs, double 
   for (int i = 0; i < DIRECT_COSTS; i++)
     products += costs[i] * counts[i];
   const double fetched = fetchedLines(worker);
+  const double beside = products + costs[DIRECT_FETCHED_BESIDE] * fetched;
   const double others = (double)(panelCount(worker->g.outputPlanes) - 1);
-  const bool first = costs[DIRECT_FETCHED_LINE] * fetched > products;
-  const bool again = costs[DIRECT_FETCHED_AGAIN] * fetched > products;
+  const bool first = costs[DIRECT_FETCHED_LINE] * fetched > beside;
+  const bool again = costs[DIRECT_FETCHED_AGAIN] * fetched > beside;
   for (int i = 0; i < DIRECT_COSTS; i++)
     counts[i] *= (first ? 0 : 1) + (again ? 0 : others);
   counts[DIRECT_FETCHED_LINE] = first ? fetched : 0;
   counts[DIRECT_FETCHED_AGAIN] = again ? fetched * others : 0;
+  counts[DIRECT_FETCHED_BESIDE] = fetched * ((first ? 0 : 1) + (again ? 0 : others));
   return true;
 }
 
