@@ -69,6 +69,25 @@ void testStridesByTransforms(THNNState *state)
   THNN_tuning.splitsVectors = splits;
 }
 
+/* Tiles of few terms take longer to begin and end than to sum up, which was measured with AVX2: two image
+ * planes are expected to take more than a sixteenth of what 64 take. */
+void testTilesOfFewTerms(THNNState *state)
+{
+  if (strcmp(THNN_simdLevelName(), "avx2") != 0 || THNN_tuning.splitsVectors)
+    return;
+  double costs[2];
+  for (int i = 0; i < 2; i++) {
+    THNNConvolution g = layerOf(8, i == 0 ? 2 : 64, 64, 56, 56);
+    THNNConvolutionPlan plan;
+    for (int axis = 1; axis < 3; axis++)
+      g.kernel[axis] = 1, g.pad[axis] = 0;
+    CHECK(THNN_(engine_prepareRow)(&plan, state, &g, THNN_CONVOLUTION_FORWARD,
+                                   rowNamed("packedProducts"), false));
+    costs[i] = THNN_(engine_cost)(&plan);
+  }
+  CHECK(16 * costs[0] > costs[1]);
+}
+
 /* With 3x3 taps, too, maps of a few planes take Fourier transforms, though not with so few that these
  * cost more than they save, and not for weights: measured with float where AVX-512 is computed in
  * halves. */

@@ -6,6 +6,7 @@
 
 void testStridedChoice(THNNState *state);
 void testStridesByTransforms(THNNState *state);
+void testTilesOfFewTerms(THNNState *state);
 void testFewFilters(THNNState *state);
 void testRoomForSums(THNNState *state);
 void testPhases(THNNState *state);

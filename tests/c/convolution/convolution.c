@@ -537,6 +537,7 @@ int main(int argc, char **argv)
   testChoiceForThreads(state);
   testStridedChoice(state);
   testStridesByTransforms(state);
+  testTilesOfFewTerms(state);
   testFewFilters(state);
   testRoomForSums(state);
   testPhases(state);

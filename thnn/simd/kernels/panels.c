@@ -87,7 +87,7 @@ INLINE void addTile(const Panels *p, const Tile *tile, const int rows, const int
 #pragma GCC unroll 4
     for (int j = 0; j < vectors; j++) {
       sum[i][j] = (Vector){0};
-      if (j * VECTOR_BYTES % THNN_LINE_BYTES == 0)
+      if (j * VECTOR_BYTES % THNN_LINE_BYTES == 0) /* once for each line */
         __builtin_prefetch(tile->next + i * p->cStride + j * LANES, WRITE, FIRST_LEVEL);
     }
   const real *scalars = tile->scalars, *factors = packs ? tile->source : tile->panel;
