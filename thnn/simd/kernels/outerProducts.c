@@ -18,6 +18,7 @@ enum {
   /* Terms in one register sum: with short sums the error stays near that of a blocked product. */
   TERMS_PER_SUM = 256,
   MOST_PARTS = 4, /* partial sums for each sum of a tile */
+  MOST_FEW = 4,   /* up to so many columns take less time with rows in the lanes */
   /* As in chains.c: Winograd's algorithms take 0.93 to 1 of the time on that processor. */
   STEPS = VECTOR_REGISTERS == 16,
   LINE = 64 / sizeof(real) /* reals in a cache line */
@@ -171,6 +172,94 @@ static void add(const Products *p)
   } while (first < p->terms);
 }
 
+/* Adds the totals of a vector of rows, of which the first is `row`, to their sums, or to `start`. */
+static __attribute__((noinline)) void addTotals(const Products *p, int64_t row, int columns,
+                                                const real *start, real (*total)[LANES])
+{
+  const int64_t rows = p->rows - row < LANES ? p->rows - row : LANES;
+  for (int64_t l = 0; l < rows; l++)
+    for (int j = 0; j < columns; j++) {
+      real *sum = p->sums + p->row[row + l].vector + j;
+      *sum = (start ? start[j] : *sum) + total[j][l];
+    }
+}
+
+/* Adds terms [first, last) to `columns` columns of `vectors` vectors of rows, of which the first row is
+ * `row`; both numbers are constants where this is called. The sums are those of addTerms(). */
+INLINE void addAcross(const Products *p, int64_t row, const int vectors, const int columns,
+                      int64_t first, int64_t last)
+{
+  Vector sum[MOST_ROWS][MOST_FEW];
+  const real *scalar[MOST_ROWS];
+#pragma GCC unroll 8
+  for (int i = 0; i < vectors; i++) {
+    scalar[i] = p->scalars + p->row[row + i * LANES].scalar;
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      sum[i][j] = (Vector){0};
+  }
+  for (const THNNOffsets *term = p->term + first; term < p->term + last; term++) {
+    Vector factor[MOST_FEW];
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      factor[j] = broadcast(p->factors[term->vector + j]);
+#pragma GCC unroll 8
+    for (int i = 0; i < vectors; i++) {
+      const Vector x = load(scalar[i] + term->scalar);
+#pragma GCC unroll 4
+      for (int j = 0; j < columns; j++)
+        sum[i][j] += x * factor[j];
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < vectors; i++) {
+    real total[MOST_FEW][LANES];
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j++)
+      store(total[j], sum[i][j]);
+    addTotals(p, row + i * LANES, columns, first == 0 ? p->start : NULL, total);
+  }
+}
+
+#define DEFINE_ACROSS(VECTORS, COLUMNS)                                                            \
+  static void addAcross##VECTORS##x##COLUMNS(const Products *p, int64_t row, int64_t first,        \
+                                             int64_t last)                                         \
+  {                                                                                                \
+    if (VECTORS <= tileRows(COLUMNS))                                                              \
+      addAcross(p, row, VECTORS, COLUMNS, first, last);                                            \
+  }
+#define NAME_ACROSS(VECTORS, COLUMNS) addAcross##VECTORS##x##COLUMNS,
+
+EACH_TILE(DEFINE_ACROSS, 1)
+EACH_TILE(DEFINE_ACROSS, 2)
+EACH_TILE(DEFINE_ACROSS, 3)
+EACH_TILE(DEFINE_ACROSS, 4)
+
+static void (*const ACROSS[MOST_FEW][MOST_ROWS])(const Products *p, int64_t row, int64_t first,
+                                                 int64_t last) = {
+    {EACH_TILE(NAME_ACROSS, 1)},
+    {EACH_TILE(NAME_ACROSS, 2)},
+    {EACH_TILE(NAME_ACROSS, 3)},
+    {EACH_TILE(NAME_ACROSS, 4)},
+};
+
+static void addFew(const Products *p, int columns)
+{
+  const int64_t vectors = (p->rows + LANES - 1) / LANES, most = tileRows(columns);
+  const Pieces pieces = cutPieces(vectors, (vectors + most - 1) / most);
+  int64_t first = 0;
+  do {
+    const int64_t last = first + TERMS_PER_SUM < p->terms ? first + TERMS_PER_SUM : p->terms;
+    Pieces cut = pieces;
+    for (int64_t done = 0; done < vectors;) {
+      const THNNRange part = nextPiece(&cut);
+      ACROSS[columns - 1][part.end - part.begin - 1](p, part.begin * LANES, first, last);
+      done = part.end;
+    }
+    first = last;
+  } while (first < p->terms);
+}
+
 static void prefetch(int64_t n, const real *x)
 {
   for (int64_t i = 0; i < n; i += LINE)
@@ -317,7 +406,9 @@ extern const SimdChains SIMD_TABLE(Chains, THNN_SIMD_LEVEL);
 const SimdProducts SIMD_TABLE(Products, THNN_SIMD_LEVEL) = {
     .lanes = LANES,
     .mostVectors = MOST_VECTORS,
+    .fewColumns = MOST_FEW < LANES / 2 ? MOST_FEW : LANES / 2,
     .add = add,
+    .addFew = addFew,
     .chains = &SIMD_TABLE(Chains, THNN_SIMD_LEVEL),
     .prefetch = prefetch,
     .transpose = transpose,

@@ -107,13 +107,13 @@ static bool chooseBlocks(AlgorithmPlan *plan, WinogradWorker *worker)
   const int64_t vectors = divideUp(allTiles(worker), vectorLanes());
   const int64_t room = minimum(BLOCK_BYTES, limitBytes / 2) / (perTile * vectorLanes());
   const int64_t most = minimum(maximum(room, 1), THNN_(simd).products.mostVectors);
-  own->blockTiles = evenBlock(vectors, most, 1) * vectorLanes();
   own->groupBlocks = 1;
   own->panelPlanes = roundUp(
       evenBlock(worker->g.outputPlanes, PANEL_PLANES / phasesAtATime(worker), 1), SHARED_PLANES);
   own->sharesWeights = true;
   own->keepsWeights = plan->keeps; /* on which the bytes depend */
   own->keepsWeights &= keptBytes(worker) <= THNN_mostKeptBytes(!THNN_USES_BLAS);
+  own->blockTiles = blockVectors(worker, most) * vectorLanes();
   if (measure(plan, worker))
     return true;
   const int64_t blocks = divideUp(vectors * vectorLanes(), own->blockTiles);
@@ -226,12 +226,11 @@ static Group groupAt(const WinogradWorker *worker, int64_t index)
   return group;
 }
 
-/* The number of vectors of tiles in a block of the group; the last block of all has fewer. */
-static int64_t blockVectors(const WinogradWorker *worker, const Group *group, int64_t block)
+/* The number of tiles in a block of the group; the last block of all has fewer. */
+static int64_t tilesInBlock(const WinogradWorker *worker, const Group *group, int64_t block)
 {
   const int64_t blockTiles = worker->plan.blockTiles;
-  return divideUp(minimum(allTiles(worker) - group->first - block * blockTiles, blockTiles),
-                  vectorLanes());
+  return minimum(allTiles(worker) - group->first - block * blockTiles, blockTiles);
 }
 
 /* Transforms one slice of a block's listed segments. Whole vectors are written, so that the last
@@ -253,7 +252,7 @@ static void transformSlices(const WinogradWorker *worker, const Group *group, in
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
   for (int64_t block = 0; block < group->blocks; block++) {
-    const int64_t room = blockVectors(worker, group, block) * vectorLanes();
+    const int64_t room = roundUp(tilesInBlock(worker, group, block), vectorLanes());
     const bool last = group->first + block * tiles + room > allTiles(worker);
     real *coefficients = worker->coefficients + block * coefficientsOf(worker) * step;
     for (int64_t slice = begin; slice < end; slice++) {
@@ -313,9 +312,24 @@ static void clearLeftOut(const WinogradWorker *worker, LeftOut set, int64_t plan
       THNN_(simd).pointwise.fill(tiles, 0, sums + row * tiles);
 }
 
-/* Adds the products of slices [first, end) with `weights` to a panel's sums, for `vectors` vectors
- * of tiles in a block of the group. */
-static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t vectors,
+/* Adds products for `count` tiles of a block. */
+static void multiplyTiles(const WinogradWorker *worker, Products products, int64_t count)
+{
+  const int64_t few = fewTiles(worker, count), first = count - few;
+  products.vectors = (int)divideUp(first, vectorLanes());
+  if (products.vectors > 0)
+    THNN_(simd).products.add(&products);
+  if (few > 0) {
+    products.factors += first;
+    products.start = products.start ? products.start + first : NULL;
+    products.sums += first;
+    THNN_(simd).products.addFew(&products, (int)few);
+  }
+}
+
+/* Adds the products of slices [first, end) with `weights` to a panel's sums, for the tiles of a block of
+ * the group. */
+static void multiplySlices(const WinogradWorker *worker, const Group *group, int64_t block,
                            int64_t planes, int64_t first, int64_t end, const real *weights)
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
@@ -339,7 +353,6 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
                            .term = term + (slice - first) / each,
                            .terms = count / each,
                            .vectorStep = each == 1 ? tiles : 0,
-                           .vectors = (int)vectors,
                            .scalars = weights + coefficient * weightStep(worker),
                            .factors = worker->coefficients + place * step + first * tiles,
                            .start = slice == 0 ? worker->zeros : NULL,
@@ -354,7 +367,7 @@ static void multiplySlices(const WinogradWorker *worker, int64_t block, int64_t 
       if (!worker->plan.sharesWeights && coefficient + 1 < coefficientsOf(worker))
         THNN_(simd).products.prefetch(count * tiles,
                                       products.factors + step + (slice - first) * tiles);
-      THNN_(simd).products.add(&products);
+      multiplyTiles(worker, products, tilesInBlock(worker, group, block));
     }
   }
 }
@@ -370,7 +383,7 @@ static void multiplyPanel(const WinogradWorker *worker, int64_t first, int64_t p
     const int64_t apart =
         hasMapLanes(worker) ? worker->g.inputPlanes * worker->filters : vectorLanes() * filters;
     for (int64_t block = 0; block < group->blocks; block++)
-      multiplySlices(worker, block, blockVectors(worker, group, block), planes, 0, worker->slices,
+      multiplySlices(worker, group, block, planes, 0, worker->slices,
                      worker->weights + first * apart);
     return;
   }
@@ -386,8 +399,7 @@ static void multiplyPanel(const WinogradWorker *worker, int64_t first, int64_t p
       THNN_(winogradFilters_transform)(worker, first, first + planes, begin, end - begin,
                                        worker->weights);
     for (int64_t block = 0; block < group->blocks; block++)
-      multiplySlices(worker, block, blockVectors(worker, group, block), planes, begin * slices,
-                     end * slices, worker->weights);
+      multiplySlices(worker, group, block, planes, begin * slices, end * slices, worker->weights);
   }
 }
 
