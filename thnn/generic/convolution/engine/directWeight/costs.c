@@ -15,11 +15,13 @@ static Counts countGroups(const THNNCorrelation *correlation)
   Counts counts = {.groups = {0}};
   for (int i = 0; i < 3; i++) {
     const int64_t step = THNN_correlationTapStep(correlation, i);
+    THNNConvolutionTap tap = {.begin = -1};
     for (int64_t t = 0; t < correlation->geometry.kernel[i]; t++) {
-      const THNNConvolutionTap tap = THNN_correlationTap(correlation, i, t);
-      THNNConvolutionTap last = {.begin = -1};
-      if (t >= step)
-        last = THNN_correlationTap(correlation, i, t - step);
+      THNNConvolutionTap last = tap;
+      if (step > 1)
+        last = t < step ? (THNNConvolutionTap){.begin = -1}
+                        : THNN_correlationTap(correlation, i, t - step);
+      tap = THNN_correlationTap(correlation, i, t);
       counts.groups[i] += tap.begin != last.begin || tap.end != last.end;
       counts.positions[i] += (tap.end - tap.begin) / correlation->spread[i];
     }

@@ -2,6 +2,13 @@
  * the lists of their rows and terms. */
 #include "generic/convolution/engine/directWeight/directWeight.h"
 
+/* As roundUp(); all taps of a long kernel are clipped for each box and panel, and a division takes longer
+ * than the rest of that. */
+static int64_t roundUpTo(int64_t n, int64_t spread)
+{
+  return spread == 1 ? n : roundUp(n, spread);
+}
+
 THNNConvolutionTap THNN_(directWeight_clip)(const THNNConvolutionTap *tap,
                                             const THNNConvolutionBox *box, int dimension,
                                             int64_t spread)
@@ -9,8 +16,8 @@ THNNConvolutionTap THNN_(directWeight_clip)(const THNNConvolutionTap *tap,
   const int64_t first = box->first[THNN_DEPTH + dimension];
   const int64_t end = minimum(tap->end, box->end[THNN_DEPTH + dimension]);
   THNNConvolutionTap clipped = *tap;
-  clipped.begin += roundUp(maximum(first - tap->begin, 0), spread);
-  clipped.end = clipped.begin + roundUp(maximum(end - clipped.begin, 0), spread);
+  clipped.begin += roundUpTo(maximum(first - tap->begin, 0), spread);
+  clipped.end = clipped.begin + roundUpTo(maximum(end - clipped.begin, 0), spread);
   return clipped;
 }
 
@@ -50,19 +57,19 @@ static int64_t writeRows(const WeightWorker *worker, const Meeting *meeting, THN
   const Block *block = &meeting->task->block;
   const int64_t planes = block->planeEnd - block->planeFirst, lanes = meeting->task->panel.lanes;
   const TapGroup *z = &meeting->group[0], *y = &meeting->group[1], *x = &meeting->group[2];
+  const int64_t apart = x->step * dilation[2] / spread[2];
   int64_t count = 0;
   for (int64_t tapZ = z->first; tapZ < z->end; tapZ += z->step)
-    for (int64_t tapY = y->first; tapY < y->end; tapY += y->step)
-      for (int64_t tapX = x->first; tapX < x->end; tapX += x->step) {
+    for (int64_t tapY = y->first; tapY < y->end; tapY += y->step) {
+      const int64_t slice = (tapZ - z->first) * dilation[0] / spread[0];
+      const int64_t line = (tapY - y->first) * dilation[1] / spread[1];
+      int64_t element = (slice * meeting->size[1] + line) * meeting->size[2];
+      for (int64_t tapX = x->first; tapX < x->end; tapX += x->step, element += apart) {
         const int64_t tap = (tapZ * kernel[1] + tapY) * kernel[2] + tapX;
-        if (tap < block->tapFirst || tap >= block->tapEnd)
-          continue;
-        const int64_t slice = (tapZ - z->first) * dilation[0] / spread[0];
-        const int64_t line = (tapY - y->first) * dilation[1] / spread[1];
-        const int64_t column = (tapX - x->first) * dilation[2] / spread[2];
-        row[count++] = (THNNOffsets){(slice * meeting->size[1] + line) * meeting->size[2] + column,
-                                     (tap - block->tapFirst) * lanes};
+        if (tap >= block->tapFirst && tap < block->tapEnd)
+          row[count++] = (THNNOffsets){element, (tap - block->tapFirst) * lanes};
       }
+    }
   const int64_t blockTaps = block->tapEnd - block->tapFirst;
   for (int64_t plane = 1; plane < planes; plane++) {
     const THNNOffsets by = {plane * meeting->planeElements, plane * blockTaps * lanes};
