@@ -8,7 +8,7 @@
 
 enum {
   /* A tile's sums and the columns of a term stay in registers, beside one vector of a row. */
-  MOST_ROWS = VECTOR_REGISTERS == 32 ? 6 : 3,
+  MOST_ROWS = VECTOR_REGISTERS == 32 ? 6 : 4,
   MOST_COLUMNS = VECTOR_REGISTERS == 32 ? 4 : 3,
   /* Terms of a block: within it, the columns of a tile stay in the first-level cache while all rows
    * are multiplied with them. */
@@ -94,10 +94,10 @@ INLINE void addRows(int64_t rows, const int columns, const Dots *of, int64_t row
   case 2:
     addTile(2, columns, of, row, column, first);
     break;
-#if defined(MANY_REGISTERS)
   case 3:
     addTile(3, columns, of, row, column, first);
     break;
+#if defined(MANY_REGISTERS)
   case 4:
     addTile(4, columns, of, row, column, first);
     break;
@@ -217,6 +217,9 @@ static void spread(const Dots *of)
 const SimdDots SIMD_TABLE(Dots, THNN_SIMD_LEVEL) = {
 #if defined(__AVX512F__)
     .ranges = {{2, 512 / sizeof(real), 256, 500000}, {4, THNN_FEW_ROWS, 48, 80000}},
+#elif defined(__AVX2__)
+    /* Twice as many rows of doubles, of which OpenBLAS multiplies half as many at a time. */
+    .ranges = {{2, 32, 256, 0}, {2, 2 * sizeof(real), 48, 0}},
 #else
     .ranges = {{2, 16, 256, 0}},
 #endif
