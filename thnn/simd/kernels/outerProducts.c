@@ -185,7 +185,8 @@ static __attribute__((noinline)) void addTotals(const Products *p, int64_t row, 
 }
 
 /* Adds terms [first, last) to `columns` columns of `vectors` vectors of rows, of which the first row is
- * `row`; both numbers are constants where this is called. The sums are those of addTerms(). */
+ * `row`; both numbers are constants where this is called. The sums are those of addTerms() where it has no
+ * partial sums. */
 INLINE void addAcross(const Products *p, int64_t row, const int vectors, const int columns,
                       int64_t first, int64_t last)
 {

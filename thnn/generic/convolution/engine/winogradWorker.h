@@ -302,11 +302,11 @@ static inline int64_t fewTiles(const WinogradWorker *worker, int64_t count)
  * nine tenths of the time. */
 static inline int64_t blockVectors(const WinogradWorker *worker, int64_t most)
 {
-  enum { FEWEST = 2 };
+  enum { MOST_ALONE = 2 };
   const int64_t tiles = allTiles(worker), lanes = vectorLanes(), whole = tiles / lanes;
   const int64_t block = evenBlock(divideUp(tiles, lanes), most, 1), few = fewTiles(worker, tiles);
   const bool afterOne = whole > 1 && whole % block == 1;
-  return few > 0 && few <= FEWEST && afterOne ? evenBlock(whole, most, 1) : block;
+  return few > 0 && few <= MOST_ALONE && afterOne ? evenBlock(whole, most, 1) : block;
 }
 
 /* The number of parts in which the map planes are divided among threads. */
