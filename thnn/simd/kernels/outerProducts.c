@@ -172,23 +172,22 @@ static void add(const Products *p)
   } while (first < p->terms);
 }
 
-/* Adds the totals of a vector of rows, of which the first is `row`, to their sums, or to `start`. */
+/* Adds the totals of a vector of rows, of which the first is `row`, to their sums. */
 static __attribute__((noinline)) void addTotals(const Products *p, int64_t row, int columns,
-                                                const real *start, real (*total)[LANES])
+                                                real (*total)[LANES])
 {
   const int64_t rows = p->rows - row < LANES ? p->rows - row : LANES;
   for (int64_t l = 0; l < rows; l++)
     for (int j = 0; j < columns; j++) {
       real *sum = p->sums + p->row[row + l].vector + j;
-      *sum = (start ? start[j] : *sum) + total[j][l];
+      *sum = (p->start ? p->start[j] : *sum) + total[j][l];
     }
 }
 
-/* Adds terms [first, last) to `columns` columns of `vectors` vectors of rows, of which the first row is
+/* Adds all terms to `columns` columns of `vectors` vectors of rows, of which the first row is
  * `row`; both numbers are constants where this is called. The sums are those of addTerms() where it has no
  * partial sums. */
-INLINE void addAcross(const Products *p, int64_t row, const int vectors, const int columns,
-                      int64_t first, int64_t last)
+INLINE void addAcross(const Products *p, int64_t row, const int vectors, const int columns)
 {
   Vector sum[MOST_ROWS][MOST_FEW];
   const real *scalar[MOST_ROWS];
@@ -199,7 +198,7 @@ INLINE void addAcross(const Products *p, int64_t row, const int vectors, const i
     for (int j = 0; j < columns; j++)
       sum[i][j] = (Vector){0};
   }
-  for (const THNNOffsets *term = p->term + first; term < p->term + last; term++) {
+  for (const THNNOffsets *term = p->term; term < p->term + p->terms; term++) {
     Vector factor[MOST_FEW];
 #pragma GCC unroll 4
     for (int j = 0; j < columns; j++)
@@ -218,16 +217,15 @@ INLINE void addAcross(const Products *p, int64_t row, const int vectors, const i
 #pragma GCC unroll 4
     for (int j = 0; j < columns; j++)
       store(total[j], sum[i][j]);
-    addTotals(p, row + i * LANES, columns, first == 0 ? p->start : NULL, total);
+    addTotals(p, row + i * LANES, columns, total);
   }
 }
 
 #define DEFINE_ACROSS(VECTORS, COLUMNS)                                                            \
-  static void addAcross##VECTORS##x##COLUMNS(const Products *p, int64_t row, int64_t first,        \
-                                             int64_t last)                                         \
+  static void addAcross##VECTORS##x##COLUMNS(const Products *p, int64_t row)                       \
   {                                                                                                \
     if (VECTORS <= tileRows(COLUMNS))                                                              \
-      addAcross(p, row, VECTORS, COLUMNS, first, last);                                            \
+      addAcross(p, row, VECTORS, COLUMNS);                                                         \
   }
 #define NAME_ACROSS(VECTORS, COLUMNS) addAcross##VECTORS##x##COLUMNS,
 
@@ -236,8 +234,7 @@ EACH_TILE(DEFINE_ACROSS, 2)
 EACH_TILE(DEFINE_ACROSS, 3)
 EACH_TILE(DEFINE_ACROSS, 4)
 
-static void (*const ACROSS[MOST_FEW][MOST_ROWS])(const Products *p, int64_t row, int64_t first,
-                                                 int64_t last) = {
+static void (*const ACROSS[MOST_FEW][MOST_ROWS])(const Products *p, int64_t row) = {
     {EACH_TILE(NAME_ACROSS, 1)},
     {EACH_TILE(NAME_ACROSS, 2)},
     {EACH_TILE(NAME_ACROSS, 3)},
@@ -247,18 +244,12 @@ static void (*const ACROSS[MOST_FEW][MOST_ROWS])(const Products *p, int64_t row,
 static void addFew(const Products *p, int columns)
 {
   const int64_t vectors = (p->rows + LANES - 1) / LANES, most = tileRows(columns);
-  const Pieces pieces = cutPieces(vectors, (vectors + most - 1) / most);
-  int64_t first = 0;
-  do {
-    const int64_t last = first + TERMS_PER_SUM < p->terms ? first + TERMS_PER_SUM : p->terms;
-    Pieces cut = pieces;
-    for (int64_t done = 0; done < vectors;) {
-      const THNNRange part = nextPiece(&cut);
-      ACROSS[columns - 1][part.end - part.begin - 1](p, part.begin * LANES, first, last);
-      done = part.end;
-    }
-    first = last;
-  } while (first < p->terms);
+  const int64_t tiles = (vectors + most - 1) / most;
+  Pieces cut = cutPieces(vectors, tiles);
+  for (int64_t tile = 0; tile < tiles; tile++) {
+    const THNNRange part = nextPiece(&cut);
+    ACROSS[columns - 1][part.end - part.begin - 1](p, part.begin * LANES);
+  }
 }
 
 static void prefetch(int64_t n, const real *x)

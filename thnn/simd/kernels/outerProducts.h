@@ -32,7 +32,7 @@ typedef struct SimdProducts {
   int mostVectors; /* the most vectors that one call takes */
   int fewColumns;  /* the most columns that addFew() takes */
   void (*add)(const Products *products);
-  /* The same sums of the first `columns` lanes of a vector. The scalars of `lanes` rows must follow each
+  /* The same sums of the first `columns` lanes of a vector, with all terms in one group. The scalars of `lanes` rows must follow each
    * other in memory, and those of the last ones be followed by as many as fill a vector. */
   void (*addFew)(const Products *products, int columns);
   const SimdChains *chains;

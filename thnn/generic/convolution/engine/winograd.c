@@ -312,19 +312,18 @@ static void clearLeftOut(const WinogradWorker *worker, LeftOut set, int64_t plan
       THNN_(simd).pointwise.fill(tiles, 0, sums + row * tiles);
 }
 
-/* Adds products for `count` tiles of a block. */
-static void multiplyTiles(const WinogradWorker *worker, Products products, int64_t count)
+/* Adds products for whole vectors of tiles, and then for a few tiles after them, at which `products` is left. */
+static void multiplyTiles(Products *products, int64_t few)
 {
-  const int64_t few = fewTiles(worker, count), first = count - few;
-  products.vectors = (int)divideUp(first, vectorLanes());
-  if (products.vectors > 0)
-    THNN_(simd).products.add(&products);
-  if (few > 0) {
-    products.factors += first;
-    products.start = products.start ? products.start + first : NULL;
-    products.sums += first;
-    THNN_(simd).products.addFew(&products, (int)few);
-  }
+  if (products->vectors > 0)
+    THNN_(simd).products.add(products);
+  if (few == 0)
+    return;
+  const int64_t first = products->vectors * vectorLanes();
+  products->factors += first;
+  products->start = products->start ? products->start + first : NULL;
+  products->sums += first;
+  THNN_(simd).products.addFew(products, (int)few);
 }
 
 /* Adds the products of slices [first, end) with `weights` to a panel's sums, for the tiles of a block of
@@ -333,6 +332,8 @@ static void multiplySlices(const WinogradWorker *worker, const Group *group, int
                            int64_t planes, int64_t first, int64_t end, const real *weights)
 {
   const int64_t step = sliceStep(worker), tiles = worker->plan.blockTiles;
+  const int64_t count = tilesInBlock(worker, group, block), few = fewTiles(worker, count);
+  const int vectors = (int)divideUp(count - few, vectorLanes());
   const int64_t unit = hasSlices(worker) ? PHASES : 1;
   const int64_t near =
       minimum(NEAR_BYTES / (tiles * (int64_t)sizeof(real)), MOST_TERMS) / unit * unit;
@@ -346,13 +347,14 @@ static void multiplySlices(const WinogradWorker *worker, const Group *group, int
     if (first == 0 && set != NONE && !hasSlices(worker))
       clearLeftOut(worker, set, planes, sums);
     for (int64_t slice = first; slice < end; slice += terms) {
-      const int64_t count = minimum(terms, end - slice);
+      const int64_t added = minimum(terms, end - slice);
       Products products = {.row = worker->row +
                                   (worker->plan.joinsPhases ? (int)set * panelRows(worker) : 0),
                            .rows = remainingRows(worker, set, planes),
                            .term = term + (slice - first) / each,
-                           .terms = count / each,
+                           .terms = added / each,
                            .vectorStep = each == 1 ? tiles : 0,
+                           .vectors = vectors,
                            .scalars = weights + coefficient * weightStep(worker),
                            .factors = worker->coefficients + place * step + first * tiles,
                            .start = slice == 0 ? worker->zeros : NULL,
@@ -365,9 +367,9 @@ static void multiplySlices(const WinogradWorker *worker, const Group *group, int
                                       products.scalars + weightStep(worker));
       /* A group's coefficients do not fit into the second-level cache. */
       if (!worker->plan.sharesWeights && coefficient + 1 < coefficientsOf(worker))
-        THNN_(simd).products.prefetch(count * tiles,
+        THNN_(simd).products.prefetch(added * tiles,
                                       products.factors + step + (slice - first) * tiles);
-      multiplyTiles(worker, products, tilesInBlock(worker, group, block));
+      multiplyTiles(&products, few);
     }
   }
 }

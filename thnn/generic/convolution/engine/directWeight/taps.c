@@ -4,7 +4,7 @@
 
 /* As roundUp(); all taps of a long kernel are clipped for each box and panel, and a division takes longer
  * than the rest of that. */
-static int64_t roundUpTo(int64_t n, int64_t spread)
+static int64_t roundUpToSpread(int64_t n, int64_t spread)
 {
   return spread == 1 ? n : roundUp(n, spread);
 }
@@ -16,8 +16,8 @@ THNNConvolutionTap THNN_(directWeight_clip)(const THNNConvolutionTap *tap,
   const int64_t first = box->first[THNN_DEPTH + dimension];
   const int64_t end = minimum(tap->end, box->end[THNN_DEPTH + dimension]);
   THNNConvolutionTap clipped = *tap;
-  clipped.begin += roundUpTo(maximum(first - tap->begin, 0), spread);
-  clipped.end = clipped.begin + roundUpTo(maximum(end - clipped.begin, 0), spread);
+  clipped.begin += roundUpToSpread(maximum(first - tap->begin, 0), spread);
+  clipped.end = clipped.begin + roundUpToSpread(maximum(end - clipped.begin, 0), spread);
   return clipped;
 }
 
